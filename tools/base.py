@@ -1,0 +1,107 @@
+"""What a tool is: an async function of keyword arguments that returns passages, or raises `ToolError`.
+
+Its JSON schema comes from its signature and docstring. A search back end (`Search`) is what the three
+source tools share: live service, local index, cache and tape all have this one shape and stack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
+
+from openreward.errors import ToolError, UserError, shorten
+from openreward.types import Passage, ToolCall, ToolResult, ToolSpec
+
+
+class Found(NamedTuple):
+    """Passages, best first, at least one; `cached` when no search was made for them."""
+
+    passages: tuple[Passage, ...]
+    cached: bool = False
+
+
+class Search(Protocol):
+    """A back end of a source. `version` names what its answers depend on (an index's, or "live").
+
+    Raises `ToolError`: `no_result` instead of an empty answer, `bad_query` for text it cannot search.
+    """
+
+    source: str
+    version: str
+
+    async def search(self, query: str, k: int) -> Found: ...
+
+
+class Tool(NamedTuple):
+    """A tool as the agent loop takes it: what the model is told, and the function that runs.
+
+    `arguments` checks a call's arguments; without it they are passed as they came (an MCP server checks).
+    """
+
+    spec: ToolSpec
+    function: Callable[..., Awaitable[Found]]
+    arguments: type[BaseModel] | None = None
+
+
+def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
+    """Make a tool of an async function; its name, docstring and annotations become the schema."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    fields: dict[str, typing.Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in hints:
+            raise UserError(f"tool {function.__name__}: parameter {name!r} needs a type annotation")
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[name] = (hints[name], Field(default))
+    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    schema: dict[str, JsonValue] = model.model_json_schema()
+    for title in (schema, *typing.cast(dict[str, dict[str, JsonValue]], schema["properties"]).values()):
+        title.pop("title", None)
+    schema.pop("additionalProperties", None)
+    doc = inspect.cleandoc(function.__doc__ or "")
+    if not doc:
+        raise UserError(f"tool {function.__name__}: needs a docstring; it is what the model reads")
+    return Tool(ToolSpec(name=function.__name__, description=doc, parameters=schema), function, model)
+
+
+async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) -> ToolResult:
+    """Run one call to its typed result; at most `seconds` long. A failure of the tool is a result too."""
+    started = time.monotonic()
+    try:
+        found = await asyncio.wait_for(_invoke(tools, call), seconds)
+    except ToolError as error:
+        return ToolResult(
+            call_id=call.id, status=error.status, message=str(error), seconds=time.monotonic() - started
+        )
+    except TimeoutError:
+        message = f"{call.name} did not answer within {seconds:g} s; try once more or go on without it"
+        return ToolResult(
+            call_id=call.id, status="timeout", message=message, seconds=time.monotonic() - started
+        )
+    return ToolResult(
+        call_id=call.id,
+        status="ok",
+        passages=found.passages,
+        seconds=time.monotonic() - started,
+        cached=found.cached,
+    )
+
+
+async def _invoke(tools: Mapping[str, Tool], call: ToolCall) -> Found:
+    chosen = tools.get(call.name)
+    if chosen is None:
+        known = ", ".join(sorted(tools)) or "none"
+        raise ToolError("bad_query", f"no tool is called {shorten(call.name)}; the tools are: {known}")
+    if chosen.arguments is None:
+        return await chosen.function(**call.arguments)
+    try:
+        checked = chosen.arguments.model_validate(call.arguments)
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ToolError("bad_query", f"arguments of {call.name} are wrong: {wrong}") from None
+    return await chosen.function(**{name: getattr(checked, name) for name in type(checked).model_fields})
