@@ -60,13 +60,18 @@ def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
         fields[name] = (hints[name], Field(default))
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     schema: dict[str, JsonValue] = model.model_json_schema()
-    for title in (schema, *typing.cast(dict[str, dict[str, JsonValue]], schema["properties"]).values()):
+    for title in (
+        schema,
+        *typing.cast(dict[str, dict[str, JsonValue]], schema["properties"]).values(),
+    ):
         title.pop("title", None)
     schema.pop("additionalProperties", None)
     doc = inspect.cleandoc(function.__doc__ or "")
     if not doc:
         raise UserError(f"tool {function.__name__}: needs a docstring; it is what the model reads")
-    return Tool(ToolSpec(name=function.__name__, description=doc, parameters=schema), function, model)
+    return Tool(
+        ToolSpec(name=function.__name__, description=doc, parameters=schema), function, model
+    )
 
 
 async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) -> ToolResult:
@@ -76,10 +81,15 @@ async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) ->
         found = await asyncio.wait_for(_invoke(tools, call), seconds)
     except ToolError as error:
         return ToolResult(
-            call_id=call.id, status=error.status, message=str(error), seconds=time.monotonic() - started
+            call_id=call.id,
+            status=error.status,
+            message=str(error),
+            seconds=time.monotonic() - started,
         )
     except TimeoutError:
-        message = f"{call.name} did not answer within {seconds:g} s; try once more or go on without it"
+        message = (
+            f"{call.name} did not answer within {seconds:g} s; try once more or go on without it"
+        )
         return ToolResult(
             call_id=call.id, status="timeout", message=message, seconds=time.monotonic() - started
         )
@@ -96,7 +106,9 @@ async def _invoke(tools: Mapping[str, Tool], call: ToolCall) -> Found:
     chosen = tools.get(call.name)
     if chosen is None:
         known = ", ".join(sorted(tools)) or "none"
-        raise ToolError("bad_query", f"no tool is called {shorten(call.name)}; the tools are: {known}")
+        raise ToolError(
+            "bad_query", f"no tool is called {shorten(call.name)}; the tools are: {known}"
+        )
     if chosen.arguments is None:
         return await chosen.function(**call.arguments)
     try:
@@ -104,4 +116,6 @@ async def _invoke(tools: Mapping[str, Tool], call: ToolCall) -> Found:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ToolError("bad_query", f"arguments of {call.name} are wrong: {wrong}") from None
-    return await chosen.function(**{name: getattr(checked, name) for name in type(checked).model_fields})
+    return await chosen.function(
+        **{name: getattr(checked, name) for name in type(checked).model_fields}
+    )
