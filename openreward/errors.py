@@ -1,7 +1,7 @@
 """The error tree. A message says what was expected, what was got (shortened), and what to do.
 
-`exit_code` is what the command line ends with: 2 the user's input or setting, 3 an engine or service,
-4 a part of the work failed though the rest was done.
+`exit_code` is what the command line ends with: 2 the user's input or setting, 3 an engine or a
+service. (4, a part of the rows failed though the rest was done, is no error of this tree.)
 """
 
 from __future__ import annotations

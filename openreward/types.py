@@ -134,7 +134,7 @@ class Message(Record):
 
 
 class Usage(Record):
-    """Tokens as the engine counted them; `cached_tokens` is the part of the prompt it did not recompute."""
+    """Tokens as the engine counted them; `cached_tokens` were not computed anew."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -266,7 +266,7 @@ class Vote(Record):
 
 
 class Judgment(Record):
-    """The outcome for one pair. `tie` also when the two orders name different winners; `votes` keep both."""
+    """The outcome for one pair; `tie` also when the two orders differ, and `votes` keep both."""
 
     id: str
     status: VerdictStatus

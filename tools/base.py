@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
 
 from openreward.errors import ToolError, UserError, shorten
-from openreward.types import Passage, ToolCall, ToolResult, ToolSpec
+from openreward.types import Passage, ToolCall, ToolResult, ToolSpec, ToolStatus
 
 
 class Found(NamedTuple):
@@ -29,19 +29,22 @@ class Found(NamedTuple):
 class Search(Protocol):
     """A back end of a source. `version` names what its answers depend on (an index's, or "live").
 
-    Raises `ToolError`: `no_result` instead of an empty answer, `bad_query` for text it cannot search.
+    Raises `ToolError`: `no_result` instead of an empty answer, `bad_query` for a text that cannot
+    be searched.
     """
 
     source: str
     version: str
 
-    async def search(self, query: str, k: int) -> Found: ...
+    async def search(self, query: str, k: int) -> Found:
+        """At most `k` passages for a query."""
+        ...
 
 
 class Tool(NamedTuple):
     """A tool as the agent loop takes it: what the model is told, and the function that runs.
 
-    `arguments` checks a call's arguments; without it they are passed as they came (an MCP server checks).
+    `arguments` checks a call's arguments; without it they pass as they came (an MCP server checks).
     """
 
     spec: ToolSpec
@@ -75,28 +78,25 @@ def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
 
 
 async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) -> ToolResult:
-    """Run one call to its typed result; at most `seconds` long. A failure of the tool is a result too."""
+    """Run one call to its typed result in at most `seconds`; a failure of the tool is a result too."""
     started = time.monotonic()
+    found, message = Found(()), ""
+    status: ToolStatus = "ok"
     try:
-        found = await asyncio.wait_for(_invoke(tools, call), seconds)
+        async with asyncio.timeout(seconds):
+            found = await _invoke(tools, call)
     except ToolError as error:
-        return ToolResult(
-            call_id=call.id,
-            status=error.status,
-            message=str(error),
-            seconds=time.monotonic() - started,
-        )
+        status, message = error.status, str(error)
     except TimeoutError:
+        status = "timeout"
         message = (
             f"{call.name} did not answer within {seconds:g} s; try once more or go on without it"
         )
-        return ToolResult(
-            call_id=call.id, status="timeout", message=message, seconds=time.monotonic() - started
-        )
     return ToolResult(
         call_id=call.id,
-        status="ok",
+        status=status,
         passages=found.passages,
+        message=message,
         seconds=time.monotonic() - started,
         cached=found.cached,
     )

@@ -1,1 +1,1 @@
-"""Engines behind one Protocol: an OpenAI-compatible endpoint, the embedded llama.cpp server, a script."""
+"""Engines behind one Protocol: an OpenAI-compatible endpoint, llama.cpp, a script."""

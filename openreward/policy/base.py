@@ -1,7 +1,7 @@
 """The seam to an engine: a policy turns a conversation into one generation.
 
-A conversation is owned by one trajectory. On the token path the policy keeps `token_ids` in it, which
-only ever grows: what was sampled is never rendered or tokenised again.
+A conversation is owned by one trajectory. On the token path the policy keeps `token_ids` in it,
+which only ever grows: what was sampled is never rendered or tokenised again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ToolStyle = Literal["template", "prompt"]
 
 @dataclass(frozen=True)
 class Constraint:
-    """A form the engine must give the text of one turn, where it can; each engine reads its own field."""
+    """A form the engine must give the text of one turn, where it can; each reads its own field."""
 
     regex: str  # of the whole turn; vLLM and SGLang
     grammar: str  # the same as GBNF; llama.cpp
@@ -67,7 +67,7 @@ class Generation:
 
 
 class Policy(Protocol):
-    """An engine. `generate` appends what it renders and samples to `conversation.token_ids`, and nothing else.
+    """An engine. `generate` changes `conversation.token_ids` and `rendered`, and nothing else.
 
     Raises `PolicyError`. Cancelling `generate` ends the request at the engine.
     """
@@ -75,8 +75,11 @@ class Policy(Protocol):
     model: str
     path: PolicyPath
     tool_style: ToolStyle
+    context: int | None  # tokens of prompt and completion together; None where not known
 
-    async def generate(self, conversation: Conversation, sampling: Sampling) -> Generation: ...
+    async def generate(self, conversation: Conversation, sampling: Sampling) -> Generation:
+        """The next turn of the conversation."""
+        ...
 
     async def count_tokens(self, text: str) -> int:
         """Tokens of `text`; an estimate that errs upwards where the tokenizer is not known."""

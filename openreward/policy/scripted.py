@@ -1,4 +1,4 @@
-"""The public fake: a policy that says what it is told, for tests, dry runs and benchmarks of the loop."""
+"""The public fake: a policy that says what it is told, for tests, dry runs and benchmarks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Script = Callable[[Conversation, Sampling], str | Generation]
 class ScriptedPolicy:
     """Answers turn by turn from a list of texts, or from a function of the conversation.
 
-    The turn's number is read from the conversation, so one policy serves any number at once. A list that
-    is too short repeats its last text. `delay` is the seconds a turn takes.
+    The turn's number is read from the conversation, so one policy serves any number at once. A list
+    that is too short repeats its last text. `delay` is the seconds a turn takes.
     """
 
     path: PolicyPath = "chat"
+    context: int | None = None
 
     def __init__(
         self,
