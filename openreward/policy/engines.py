@@ -1,0 +1,215 @@
+"""The engines that take and give token ids, each with its own words for the same four things.
+
+llama.cpp hands out its chat template, which is rendered here; vLLM renders by /tokenize and shows
+the text by /detokenize. Both complete from ids and name every sampled id with its logprob.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from openreward.errors import PolicyError
+from openreward.policy.base import Sampling
+from openreward.policy.template import ChatTemplate, TemplateRefusal, plain
+from openreward.policy.transport import Transport
+from openreward.policy.wire import Completion, CompletionChoice, Props, Text, Tokens
+from openreward.types import Message, ToolSpec
+
+
+class Sampled(NamedTuple):
+    """Ids and logprobs of one turn, equal in length, the end token included."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+
+
+class Engine(Protocol):
+    """What the token path needs of an engine. `text` and `prompt` raise `TemplateRefusal`."""
+
+    name: str
+    context: int  # tokens of prompt and completion together
+
+    async def text(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, generation: bool
+    ) -> str:
+        """The conversation as text; `generation` adds the opening of the next turn."""
+        ...
+
+    async def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
+        """The ids of the whole conversation with the opening of the next turn."""
+        ...
+
+    async def tokenize(self, text: str) -> list[int]:
+        """Ids of a piece of a rendered conversation: control tokens are read, none is added."""
+        ...
+
+    def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
+        """The request that completes `ids`."""
+        ...
+
+    def sampled(self, answer: Completion) -> Sampled:
+        """What was sampled. Raises `PolicyError` bad_response when an id or logprob is missing."""
+        ...
+
+
+class LlamaCppEngine:
+    """A llama.cpp server."""
+
+    name = "llama.cpp"
+
+    def __init__(self, transport: Transport, model: str, props: Props) -> None:
+        self._transport = transport
+        self._model = model
+        self._template = ChatTemplate(props.chat_template, bos=props.bos_token, eos=props.eos_token)
+        self.context = props.default_generation_settings.n_ctx
+
+    async def text(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, generation: bool
+    ) -> str:
+        """The conversation as the template writes it."""
+        return self._template.render(messages, tools, generation=generation)
+
+    async def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
+        """Ids of the rendered text."""
+        return await self.tokenize(await self.text(messages, tools, generation=True))
+
+    async def tokenize(self, text: str) -> list[int]:
+        """Ids by /tokenize."""
+        body = {"content": text, "add_special": False, "parse_special": True}
+        url = f"{self._transport.address.root}/tokenize"
+        return list((await self._transport.post(url, body, Tokens)).tokens)
+
+    def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
+        """A completion request without the server's own samplers; its seed 2**32-1 means random."""
+        body: dict[str, object] = {
+            "model": self._model,
+            "prompt": list(ids),
+            "max_tokens": max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "top_k": 0,
+            "min_p": 0.0,
+            "repeat_penalty": 1.0,
+            "seed": sampling.seed % (2**32 - 1),
+            "logprobs": 1,
+            "cache_prompt": True,
+        }
+        if sampling.constraint:
+            body["grammar"] = sampling.constraint.grammar
+        return body
+
+    def sampled(self, answer: Completion) -> Sampled:
+        """Ids and logprobs from `logprobs.content`, checked against the count of sampled tokens."""
+        content = answer.choices[0].logprobs
+        if content is None or content.content is None:
+            raise _incomplete("the completion has no logprobs.content; is llama.cpp recent enough?")
+        ids = tuple(token.id for token in content.content)
+        said = answer.usage.completion_tokens if answer.usage else None
+        if said is not None and said != len(ids):
+            raise _incomplete(f"{said} tokens were sampled, {len(ids)} are listed with ids")
+        return Sampled(ids, _numbers(tuple(token.logprob for token in content.content)))
+
+
+class VllmEngine:
+    """A vLLM server, 0.10.2 or later (`return_token_ids`)."""
+
+    name = "vllm"
+
+    def __init__(self, transport: Transport, model: str, version: str, context: int) -> None:
+        self._transport = transport
+        self._model = model
+        self._regex_field = _structured(version)
+        self.context = context
+
+    async def text(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, generation: bool
+    ) -> str:
+        """The rendered ids turned back into text, control tokens included."""
+        ids = await self._render(messages, tools, generation)
+        body = {"model": self._model, "tokens": ids}
+        return (await self._transport.post(self._url("detokenize"), body, Text)).prompt
+
+    async def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
+        """Ids as the server renders them."""
+        return await self._render(messages, tools, True)
+
+    async def tokenize(self, text: str) -> list[int]:
+        """Ids by /tokenize."""
+        body = {"model": self._model, "prompt": text, "add_special_tokens": False}
+        return list((await self._transport.post(self._url("tokenize"), body, Tokens)).tokens)
+
+    def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
+        """A completion request; everything a model's generation_config could set is set here."""
+        body: dict[str, object] = {
+            "model": self._model,
+            "prompt": list(ids),
+            "max_tokens": max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "top_k": -1,
+            "min_p": 0.0,
+            "repetition_penalty": 1.0,
+            "seed": sampling.seed,
+            "logprobs": 1,
+            "return_token_ids": True,
+            "skip_special_tokens": False,
+            "spaces_between_special_tokens": False,
+        }
+        if sampling.constraint:
+            regex = sampling.constraint.regex
+            old = self._regex_field == "guided_regex"
+            body[self._regex_field] = regex if old else {"regex": regex}
+        return body
+
+    def sampled(self, answer: Completion) -> Sampled:
+        """Ids from `token_ids`, logprobs from `logprobs.token_logprobs`."""
+        choice: CompletionChoice = answer.choices[0]
+        if choice.token_ids is None:
+            raise _incomplete("the completion has no token_ids; vLLM 0.10.2 or later gives them")
+        logprobs = choice.logprobs.token_logprobs if choice.logprobs else None
+        if logprobs is None or len(logprobs) != len(choice.token_ids):
+            got = "none" if logprobs is None else str(len(logprobs))
+            raise _incomplete(f"{len(choice.token_ids)} token ids, but {got} logprobs")
+        return Sampled(choice.token_ids, _numbers(logprobs))
+
+    def _url(self, route: str) -> str:
+        return f"{self._transport.address.root}/{route}"
+
+    async def _render(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], generation: bool
+    ) -> list[int]:
+        body: dict[str, object] = {
+            "model": self._model,
+            "messages": [plain(message) for message in messages],
+            "add_generation_prompt": generation,
+            "add_special_tokens": False,
+        }
+        if tools:
+            body["tools"] = [tool.function() for tool in tools]
+        try:
+            answer = await self._transport.post(self._url("tokenize"), body, Tokens)
+        except PolicyError as error:
+            if error.fault == "bad_request":
+                raise TemplateRefusal(str(error)) from None
+            raise
+        return list(answer.tokens)
+
+
+def _structured(version: str) -> str:
+    """The field that holds a regular expression: renamed in 0.11, the old name gone in 0.12."""
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    old = found is not None and (int(found[1]), int(found[2])) < (0, 11)
+    return "guided_regex" if old else "structured_outputs"
+
+
+def _numbers(logprobs: Sequence[float | None]) -> tuple[float, ...]:
+    known = tuple(value for value in logprobs if value is not None)
+    if len(known) != len(logprobs):
+        raise _incomplete(f"{len(logprobs) - len(known)} of {len(logprobs)} logprobs are null")
+    return known
+
+
+def _incomplete(what: str) -> PolicyError:
+    return PolicyError("bad_response", f"{what}; the token path needs every id: use --chat without")

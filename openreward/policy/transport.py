@@ -1,0 +1,317 @@
+"""One connection pool to one engine: every way HTTP can fail becomes a `PolicyError` with a remedy.
+
+Repeated are 429, 5xx and broken connections, with exponential backoff and jitter or as Retry-After
+says, within `attempts` and `retry_seconds`; a read timeout is not, since the turn may still run.
+Redirects are not followed: the key must not travel to another host. The key is in no message and no
+repr. Cancelling a request closes its connection, which is how engines learn to stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from openreward.errors import PolicyError, UserError, shorten
+from openreward.types import PolicyFault
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+_OVERFLOW = re.compile(
+    r"exceed_context_size|context_length_exceeded|context (size|length|window)"
+    r"|maximum (context|model) len|max_model_len|too many tokens|prompt is too long",
+    re.IGNORECASE,
+)
+_VERSIONED = re.compile(r"/v\d+[a-z]*(/|$)")
+_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+
+
+@dataclass(frozen=True)
+class HttpSettings:
+    """Limits of the connection. `read_seconds` is the longest silence, so the longest turn."""
+
+    connect_seconds: float = 5.0
+    read_seconds: float = 600.0
+    attempts: int = 5
+    retry_seconds: float = 120.0  # no wait begins that would end later than this after the start
+    backoff_seconds: float = 0.5  # before the second attempt; doubles, times a factor of 0.5 to 1.5
+    max_bytes: int = 32 * 1024 * 1024
+    connections: int = 256
+    trust_env: bool = False  # proxies and certificates from the environment
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or min(self.connect_seconds, self.read_seconds) <= 0:
+            raise UserError(f"attempts and seconds of a connection must be positive, got {self}")
+
+
+class Address:
+    """Where an API is: `api` ends in the version, `root` is what engines' own routes hang on."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UserError(
+                f"expected an address like http://127.0.0.1:8000/v1, got {shorten(url)}"
+            )
+        if parts.username or parts.password:
+            raise UserError(
+                "the address holds a user name or password; pass the API key apart from it"
+            )
+        base = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self.api = base if _VERSIONED.search(parts.path) else f"{base}/v1"
+        self.root = self.api.removesuffix("/v1")
+
+
+class Failed(Exception):
+    """One attempt that may be repeated; `wait` is what the server asked for, in seconds."""
+
+    def __init__(self, fault: PolicyFault, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault
+        self.wait = wait
+
+
+class Transport:
+    """Requests of one policy. Use as an async context manager; `sleep` is a seam for tests."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        settings: HttpSettings | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.address = Address(url)
+        self.settings = settings or HttpSettings()
+        self._sleep = sleep
+        self._jitter = random.Random()
+        self._key = api_key or ""
+        limits = httpx.Limits(
+            max_connections=self.settings.connections,
+            max_keepalive_connections=self.settings.connections,
+        )
+        self._client = httpx.AsyncClient(
+            headers=_headers(api_key),
+            timeout=httpx.Timeout(
+                self.settings.read_seconds, connect=self.settings.connect_seconds, pool=None
+            ),
+            limits=limits,
+            trust_env=self.settings.trust_env,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def get(self, url: str, shape: type[Shape], *, attempts: int | None = None) -> Shape:
+        """What a GET of a whole URL answers."""
+        return self._shaped(await self._repeat("GET", url, None, attempts), shape, url)
+
+    async def post(
+        self,
+        url: str,
+        body: Mapping[str, object],
+        shape: type[Shape],
+        *,
+        attempts: int | None = None,
+    ) -> Shape:
+        """What a POST of a JSON body answers."""
+        return self._shaped(await self._repeat("POST", url, body, attempts), shape, url)
+
+    async def _repeat(
+        self, method: str, url: str, body: Mapping[str, object] | None, attempts: int | None
+    ) -> bytes:
+        """One request with its retries; the waits and requests together end by `retry_seconds`."""
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        most = attempts or self.settings.attempts
+        for attempt in range(1, most + 1):
+            try:
+                return await self._once(method, url, body)
+            except Failed as failed:
+                wait = self._wait(attempt) if failed.wait is None else failed.wait
+                late = clock() - started + wait > self.settings.retry_seconds
+                if attempt == most or late:
+                    why = f"asked to wait {wait:.0f} s" if failed.wait and late else "gave up"
+                    raise PolicyError(
+                        failed.fault, f"{failed} ({why}, attempt {attempt})"
+                    ) from None
+            await self._sleep(wait)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _wait(self, attempt: int) -> float:
+        factor: float = 0.5 + self._jitter.random()
+        return self.settings.backoff_seconds * 2.0 ** (attempt - 1) * factor
+
+    async def _once(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes:
+        try:
+            async with self._client.stream(method, url, json=body) as response:
+                content = await self._read(response)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Failed("unreachable", _unreachable(url, error)) from None
+        except httpx.TimeoutException:
+            seconds = self.settings.read_seconds
+            raise PolicyError(
+                "timeout",
+                f"{url} sent nothing for {seconds:g} s; allow more seconds a turn, "
+                "send fewer requests at once, or look at the server's load",
+            ) from None
+        except httpx.DecodingError:
+            raise PolicyError(
+                "bad_response", f"{url} sent a body that its Content-Encoding does not fit"
+            ) from None
+        except httpx.TransportError as error:
+            message = (
+                f"the connection to {url} broke ({type(error).__name__}); is the server alive?"
+            )
+            raise Failed("unreachable", message) from None
+        self._check(response, content, url)
+        return content
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        content = bytearray()
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > self.settings.max_bytes:
+                raise PolicyError(
+                    "bad_response",
+                    f"{response.url} sent more than {self.settings.max_bytes} bytes; "
+                    "is this the right address?",
+                )
+        return bytes(content)
+
+    def _check(self, response: httpx.Response, content: bytes, url: str) -> None:
+        status = response.status_code
+        if status < 300:
+            return
+        if status < 400:
+            target = urlsplit(response.headers.get("location", "")).netloc or "elsewhere"
+            raise PolicyError(
+                "bad_response",
+                f"{url} redirects to {target}; redirects are not followed, so give that address",
+            )
+        said = self._clean(_said(content))
+        if status == 429:
+            raise Failed("rate_limited", f"{url} limits the rate: {said}", _retry_after(response))
+        if status >= 500:
+            raise Failed(
+                "server_error",
+                f"{url} answered {status}: {said}; see its log",
+                _retry_after(response),
+            )
+        raise PolicyError(*_refusal(status, said, url))
+
+    def _clean(self, text: str) -> str:
+        """A server's words without the key, should it repeat it."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    def _shaped(self, content: bytes, shape: type[Shape], url: str) -> Shape:
+        try:
+            value = _JSON.validate_json(content)
+        except ValidationError:
+            raise PolicyError("bad_response", self._clean(_not_json(url, content))) from None
+        try:
+            return shape.model_validate(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the whole"
+            quoted = self._clean(shorten(content[:200].decode("utf-8", "replace"), 120))
+            raise PolicyError(
+                "bad_response",
+                f"{url} answered JSON of another shape: {where}: {first['msg']}; got {quoted}",
+            ) from None
+
+
+def _headers(api_key: str | None) -> dict[str, str]:
+    if not api_key:
+        return {}
+    if not api_key.isascii() or not api_key.isprintable() or api_key != api_key.strip():
+        raise UserError("the API key holds spaces, line ends or letters that no header can carry")
+    return {"Authorization": f"Bearer {api_key}"}
+
+
+def _unreachable(url: str, error: httpx.TransportError) -> str:
+    parts = urlsplit(url)
+    why = str(error) or type(error).__name__
+    return (
+        f"nothing answers at {parts.scheme}://{parts.netloc} ({why}); "
+        "start the server or correct the address"
+    )
+
+
+def _refusal(status: int, said: str, url: str) -> tuple[PolicyFault, str]:
+    """What a 4xx answer means."""
+    if status in (401, 403):
+        return "unauthorized", f"{url} refused the API key ({status}): {said}; give a valid key"
+    if status == 404:
+        return "unknown_model", (
+            f"{url} answered 404: {said}; check the model's name and that the address ends in /v1"
+        )
+    if status in (400, 413, 422) and _OVERFLOW.search(said):
+        return "context_overflow", (
+            f"the conversation does not fit the model's context: {said}; "
+            "give it shorter texts or a server with a larger context"
+        )
+    return "bad_request", f"{url} refused the request ({status}): {said}"
+
+
+def _said(content: bytes) -> str:
+    """The message in an error body of any of the usual shapes, else its first characters."""
+    text = content.decode("utf-8", "replace")
+    try:
+        value = _JSON.validate_json(content)
+    except ValidationError:
+        return shorten(text, 120)
+    inner = value.get("error", value) if isinstance(value, dict) else value
+    if isinstance(inner, dict):
+        parts = (inner.get(name) for name in ("message", "detail", "type", "code"))
+        words = [part for part in parts if isinstance(part, str)]
+        return " / ".join(word[:300] for word in words) or shorten(text, 120)
+    return inner[:300] if isinstance(inner, str) else shorten(text, 120)
+
+
+def _not_json(url: str, content: bytes) -> str:
+    text = content[:400].decode("utf-8", "replace").strip()
+    if text[:1] == "<":
+        return (
+            f"{url} answered a web page, not JSON: {shorten(text)}; "
+            "is this the API's address? It usually ends in /v1"
+        )
+    cut = "cut or broken JSON" if text[:1] in ("{", "[") else "no JSON"
+    return f"{url} answered {cut}: {shorten(text)}; is a proxy in between?"
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Seconds from a Retry-After header in either of its forms."""
+    value = response.headers.get("retry-after", "").strip()
+    if value.isdecimal():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
