@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from openreward.cli.checks import (
+    Check,
+    check_index,
+    check_machine,
+    check_owner,
+    check_packages,
+    requirements,
+)
+from openreward.cli.doctor import Report, command, report_lines
+from openreward.tools.index import build
+from openreward.types import Document
+
+app = typer.Typer()
+app.command()(command)
+
+
+def doctor(*arguments: str) -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    return result.exit_code, json.loads(result.output)
+
+
+def add_model(home: Path, name: str = "tiny.gguf") -> None:
+    (home / "models").mkdir(exist_ok=True)
+    (home / "models" / name).write_bytes(b"GGUF and the rest")
+
+
+def add_index(home: Path) -> None:
+    texts = [("1", "Ada Lovelace", "She wrote a program."), ("2", "Paris", "A city in France.")]
+    rows = [Document(id=i, source="wikipedia", title=t, text=x) for i, t, x in texts]
+    build(rows, home / "indexes" / "wikipedia", source="wikipedia")
+
+
+def named(report: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(check for check in report["checks"] if check["name"] == name)
+
+
+@contextmanager
+def server(*models: str) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = self.path == "/v1/models"
+            body = json.dumps({"data": [{"id": name} for name in models]} if known else {}).encode()
+            self.send_response(200 if known else 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{http.server_port}"
+        finally:
+            http.shutdown()
+            thread.join()
+
+
+def test_an_empty_home_is_told_to_fetch_the_model_first(openreward_home: Path) -> None:
+    code, report = doctor()
+    assert (code, report["ready"], report["next"]) == (2, False, "openreward model fetch")
+    assert named(report, "model")["status"] == "absent"
+    assert named(report, "index")["remedy"] == "openreward index fetch wikipedia-introductions"
+
+
+def test_with_a_model_the_index_is_next(openreward_home: Path) -> None:
+    add_model(openreward_home)
+    code, report = doctor()
+    assert (code, report["next"]) == (2, "openreward index fetch wikipedia-introductions")
+    assert named(report, "model")["detail"] == "tiny.gguf, 0 MB"
+
+
+def test_with_model_and_index_pairs_can_be_judged(openreward_home: Path) -> None:
+    add_model(openreward_home)
+    add_index(openreward_home)
+    code, report = doctor()
+    assert (code, report["ready"], report["next"]) == (0, True, None)
+    assert named(report, "index")["detail"].startswith(
+        "wikipedia: 2 documents, 2 passages, version "
+    )
+    assert all(check["seconds"] >= 0 for check in report["checks"])
+
+
+def test_a_file_that_is_no_model_is_said_to_be_none(openreward_home: Path) -> None:
+    add_model(openreward_home)
+    (openreward_home / "models" / "tiny.gguf").write_bytes(b"<html>")
+    code, report = doctor()
+    assert code == 2
+    assert "tiny.gguf is not a GGUF model" in named(report, "model")["detail"]
+
+
+def test_of_several_models_one_has_to_be_named(openreward_home: Path) -> None:
+    add_model(openreward_home, "a.gguf")
+    add_model(openreward_home, "b.gguf")
+    assert doctor()[1]["next"] == "openreward doctor --model NAME"
+    assert named(doctor("--model", "b")[1], "model")["detail"] == "b.gguf, 0 MB"
+
+
+def test_a_broken_index_is_named_with_its_remedy(tmp_path: Path) -> None:
+    (tmp_path / "indexes" / "wikipedia").mkdir(parents=True)
+    check = check_index("wikipedia", tmp_path / "indexes" / "wikipedia")
+    assert (check.status, check.needed) == ("wrong", True)
+    assert check.detail.startswith(f"{tmp_path / 'indexes' / 'wikipedia'} holds no index")
+    assert check.remedy.startswith("rm -r ")
+
+
+def test_an_endpoint_stands_in_for_the_model(openreward_home: Path) -> None:
+    add_index(openreward_home)
+    with server("judge-7b") as url:
+        code, report = doctor("--endpoint", url)
+    assert code == 0
+    assert named(report, "endpoint")["detail"] == "judge-7b, chat path, context unknown"
+    assert not [check for check in report["checks"] if check["name"] == "model"]
+
+
+def test_an_endpoint_that_serves_another_model_is_wrong(openreward_home: Path) -> None:
+    add_index(openreward_home)
+    with server("judge-7b") as url:
+        code, report = doctor("--endpoint", url, "--model", "other")
+    assert code == 2
+    assert "serves no 'other'; it serves: judge-7b" in named(report, "endpoint")["detail"]
+
+
+def test_an_endpoint_that_is_not_there_is_wrong(openreward_home: Path) -> None:
+    with server() as url:
+        pass
+    code, report = doctor("--endpoint", url)
+    assert (code, named(report, "endpoint")["status"]) == (2, "wrong")
+    assert report["next"] == "start the server, or correct --endpoint, --model or the API key"
+
+
+def test_an_empty_key_variable_is_named(
+    openreward_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JUDGE_KEY", raising=False)
+    with server("m") as url:
+        _, report = doctor("--endpoint", url, "--api-key-env", "JUDGE_KEY")
+    assert "--api-key-env JUDGE_KEY" in named(report, "endpoint")["detail"]
+
+
+def test_another_distribution_of_the_same_name_is_a_clash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "openreward-0.1.3.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: openreward\nVersion: 0.1.3\n")
+    (info / "top_level.txt").write_text("openreward\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    check = check_owner()
+    assert (check.status, check.needed) == ("wrong", True)
+    assert check.detail.endswith("another distribution installs the same import name: openreward")
+    assert check.remedy.startswith("pip uninstall -y openreward openreward-rm && ")
+
+
+def test_without_a_clash_version_and_place_are_said() -> None:
+    check = check_owner()
+    assert check.status == "ok"
+    assert check.detail.startswith("0.1.0 at /")
+
+
+def test_the_packages_are_those_of_the_project() -> None:
+    needs = requirements()
+    assert {"httpx", "pydantic", "tantivy", "biopython"} <= set(needs[""])
+    assert needs["local"] == ("xllamacpp", "gguf")
+
+
+def test_a_missing_package_comes_with_the_line_that_installs_it() -> None:
+    check = check_packages("local", ("httpx", "no-such-package"), needed=True)
+    assert (check.status, check.detail) == ("absent", "missing: no-such-package")
+    assert " -m pip install " in check.remedy
+    assert check.remedy.endswith('[local]"')
+
+
+def test_the_machine_is_measured_where_the_home_will_be(tmp_path: Path) -> None:
+    check = check_machine(tmp_path / "not" / "yet")
+    assert f"GB free for {tmp_path}/not/yet" in check.detail
+
+
+def test_the_report_is_plain_and_cannot_act_in_the_terminal() -> None:
+    checks = (
+        Check("core", "ok", "all there", needed=True),
+        Check("endpoint", "wrong", "it said \x1b[2J", "start it", needed=True, seconds=1.234),
+        Check("[hub]", "absent", "missing: datasets", "pip install it"),
+    )
+    assert list(report_lines(Report(checks))) == [
+        "ok  core      all there (0.00 s)",
+        "!!  endpoint  it said \\x1b[2J (1.23 s)",
+        "              -> start it",
+        "--  [hub]     missing: datasets (0.00 s)",
+        "              -> pip install it",
+        "next: start it",
+    ]
+    assert list(report_lines(Report(checks[:1])))[-1] == "ready: pairs can be judged"
