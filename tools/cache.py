@@ -1,6 +1,6 @@
 """The cache of search results: on disk, shared by processes, then single flight to the back end.
 
-The key is source, folded query, language and the back end's version. `k` is not in it: a list serves
+The key: source, folded query, language, the back end's version. `k` is not in it: a list serves
 each `k` up to the one it was asked with, and any `k` when the back end had no more to give.
 Failures are never stored. A broken or full disk makes the cache of less use, never a search fail.
 """

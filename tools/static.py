@@ -13,7 +13,8 @@ from openreward.types import Passage
 class StaticSearch:
     """The same passages for every query, or those under it in a mapping, or an error.
 
-    `delay` is the seconds a search takes; `error` is raised after it; `calls` are the queries asked so far, with their `k`.
+    `delay` is the seconds a search takes, before `error` is raised; `calls` are the queries so
+    far, each with its `k`.
     """
 
     def __init__(
