@@ -33,6 +33,12 @@ class MissingExtra(UserError):
     """An optional dependency is needed and not installed."""
 
 
+class Interrupted(OpenRewardError):
+    """The user stopped a run that can be continued."""
+
+    exit_code = 130
+
+
 class PolicyError(OpenRewardError):
     """The engine could not give a turn; `fault` says in which way."""
 

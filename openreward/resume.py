@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,6 +45,9 @@ class JsonlWriter:
             ) from None
         except OSError as error:
             raise _unwritable(path, error) from None
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            os.close(self._file)
+            raise RecordError(f"{path}: expected a file, got a device or a pipe; name a file")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._size = _cut_torn_line(self._file)

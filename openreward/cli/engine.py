@@ -1,0 +1,148 @@
+"""From flags to a policy and tools; what every command that asks a model has in common."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from urllib.parse import urlsplit, urlunsplit
+
+from openreward.cli.home import home, index_folders, model_files
+from openreward.errors import UserError, shorten
+from openreward.policy.base import Policy
+from openreward.tools.base import Tool
+
+POLICY_PARTS = ("model", "path", "tool_style", "context", "generate", "count_tokens")
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Which engine the flags name: `plugin`, else `endpoint`, else the embedded one."""
+
+    endpoint: str | None = None
+    model: str | None = None
+    chat: bool = False
+    api_key: str | None = None
+    plugin: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.plugin and (self.endpoint or self.model):
+            raise UserError("expected --policy alone, got it with --endpoint or --model; drop one")
+        if self.chat and not self.endpoint:
+            raise UserError("--chat chooses a path to a server; name it with --endpoint URL")
+
+    def address(self) -> str | None:
+        """What may be written down of where the engine is: no user name, no password."""
+        if self.endpoint is None:
+            return None
+        parts = urlsplit(self.endpoint)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+
+
+def read_key(variable: str | None) -> str | None:
+    """The API key that an environment variable holds."""
+    if variable is None:
+        return None
+    key = os.environ.get(variable)
+    if not key:
+        raise UserError(
+            f"--api-key-env {variable}: expected a key in that variable, got nothing; export it"
+        )
+    return key
+
+
+@asynccontextmanager
+async def open_policy(choice: EngineChoice, slots: int) -> AsyncIterator[Policy]:
+    """The chosen engine, ended with the block; the embedded one takes `slots` requests at once."""
+    async with AsyncExitStack() as stack:
+        if choice.plugin is not None:
+            yield load_plugin(choice.plugin)
+        elif choice.endpoint is not None:
+            from openreward.policy.endpoint import connect
+
+            opened = connect(
+                choice.endpoint, choice.model, api_key=choice.api_key, chat=choice.chat
+            )
+            yield await stack.enter_async_context(opened)
+        else:
+            from openreward.policy.llama_cpp import LlamaCpp
+
+            path = find_model(choice.model)
+            yield await stack.enter_async_context(LlamaCpp(path, slots=slots))
+
+
+def load_plugin(spec: str) -> Policy:
+    """The policy that the user's own `module:factory` returns; modules of this folder are found."""
+    module, _, factory = spec.partition(":")
+    if not module or not factory:
+        raise UserError(f"--policy: expected MODULE:FACTORY, got {shorten(spec)}")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        make = getattr(importlib.import_module(module), factory)
+    except ImportError as error:
+        raise UserError(
+            f"--policy {spec}: cannot import {module}: {error}; run from its folder, or install it"
+        ) from None
+    except AttributeError:
+        raise UserError(f"--policy {spec}: {module} has no {factory}") from None
+    policy = cast(Callable[[], Policy], make)()
+    lacking = [name for name in POLICY_PARTS if not hasattr(policy, name)]
+    if lacking:
+        raise UserError(
+            f"--policy {spec}: expected a policy (openreward.policy.base.Policy), got "
+            f"{type(policy).__name__} without {', '.join(lacking)}"
+        )
+    return policy
+
+
+def find_model(name: str | None) -> Path:
+    """A GGUF file: a path, a name among the local models, or the only local model there is."""
+    if name is not None and name.endswith(".gguf") and Path(name).is_file():
+        return Path(name)
+    local = {path.stem: path for path in model_files()}
+    if name is None and len(local) == 1:
+        return next(iter(local.values()))
+    if name is not None and name.removesuffix(".gguf") in local:
+        return local[name.removesuffix(".gguf")]
+    here = ", ".join(local) or "none"
+    if name is None and local:
+        raise UserError(f"several local models; name one with --model: {here}")
+    asked = "a local model" if name is None else f"model {shorten(name)}"
+    raise UserError(
+        f"{asked} is not in {home() / 'models'} (there: {here}); `openreward model fetch` brings "
+        "the default one; or name a server: --endpoint URL --model NAME"
+    )
+
+
+def open_tools(
+    named: Sequence[str], without: bool, passages: int
+) -> tuple[list[Tool], dict[str, str]]:
+    """The tools over local indexes, and the version of each index, by source."""
+    if without:
+        if named:
+            raise UserError("expected --index or --no-tools, got both; drop one")
+        return [], {}
+    folders = dict(map(_index, named)) if named else index_folders()
+    if not folders:
+        raise UserError(
+            f"no index in {home() / 'indexes'}; build one with `openreward index build`, name one "
+            "with --index SOURCE=DIR, or judge without looking things up: --no-tools"
+        )
+    from openreward.tools.index_meta import read_meta
+    from openreward.tools.sources import local_tools
+
+    versions = {source: read_meta(path, source).version for source, path in folders.items()}
+    return local_tools(folders, passages), versions
+
+
+def _index(text: str) -> tuple[str, Path]:
+    source, _, folder = text.partition("=")
+    if not source or not folder:
+        raise UserError(f"--index: expected SOURCE=DIR, got {shorten(text)}")
+    return source, Path(folder)

@@ -1,0 +1,73 @@
+"""How a run goes, on stderr: a bar on a terminal, else a line every ten seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from openreward.cli.terminal import one_line
+from openreward.records import RowError
+from openreward.resume import Totals
+
+SHOWN_ERRORS = 20
+SECONDS = 10.0
+
+
+class RunProgress:
+    """Tells of rows done and rows dropped; `total` is None where it is not known."""
+
+    def __init__(
+        self, total: int | None, as_json: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._total, self._as_json, self._clock = total, as_json, clock
+        self._dropped, self._last = 0, clock()
+        self._bar: Progress | None = None
+        if sys.stderr.isatty() and not as_json:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+            self._task = self._bar.add_task("judging", total=total)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._dropped > SHOWN_ERRORS and not self._as_json:
+            typer.echo(f"and {self._dropped - SHOWN_ERRORS} more rows left out", err=True)
+
+    def advance(self, totals: Totals) -> None:
+        """One more row is done."""
+        if self._bar is not None:
+            counts = ", ".join(f"{count} {name}" for name, count in totals.status.items())
+            self._bar.update(self._task, completed=totals.rows, description=counts)
+        elif self._clock() - self._last >= SECONDS:
+            self._last = self._clock()
+            of = "" if self._total is None else f" of {self._total}"
+            typer.echo(f"{totals.rows}{of} rows done", err=True)
+
+    def drop(self, error: RowError) -> None:
+        """An input row cannot be used: say which, and why."""
+        self._dropped += 1
+        if self._as_json:
+            typer.echo(error.model_dump_json(), err=True)
+        elif self._dropped <= SHOWN_ERRORS:
+            text = f"left out: {one_line(error.message)}"
+            if self._bar is None:
+                typer.echo(text, err=True)
+            else:
+                self._bar.console.print(text, markup=False, highlight=False)
