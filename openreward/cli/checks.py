@@ -23,6 +23,7 @@ import openreward
 
 DISTRIBUTION = "openreward-rm"
 FREE_GIGABYTES = 2.0  # the small model, its parts while they are joined, an index
+FIRST_MODEL = "openreward model fetch"
 FIRST_INDEX = "openreward index fetch wikipedia-introductions"
 
 Status = Literal["ok", "absent", "wrong"]
@@ -145,20 +146,30 @@ def check_endpoint(url: str, model: str | None, key_variable: str | None) -> Che
 
 
 def check_model(name: str | None) -> Check:
-    """The local model that `openreward judge` would use; the default one's sum is checked too."""
+    """The local model that `openreward judge` would use, and whether its sum is the recorded one."""
     from openreward.cli.engine import find_model
     from openreward.cli.home import model_files
     from openreward.errors import OpenRewardError
+    from openreward.policy.hub import sha256_of
     from openreward.policy.model_file import check_gguf
+    from openreward.policy.models import read_record
 
     try:
         path = find_model(name)
         check_gguf(path)
     except OpenRewardError as error:
         several = len(model_files()) > 1 and name is None
-        remedy = "openreward doctor --model NAME" if several else "openreward model fetch"
+        remedy = "openreward doctor --model NAME" if several else FIRST_MODEL
         return Check("model", "absent", str(error), remedy, needed=True)
-    return Check("model", "ok", f"{path.name}, {path.stat().st_size / 1e6:.0f} MB", needed=True)
+    detail = f"{path.name}, {path.stat().st_size / 1e6:.0f} MB"
+    record = read_record(path)
+    if record is None:
+        return Check("model", "ok", f"{detail}, no recorded sum", needed=True)
+    digest = sha256_of(path)
+    if digest != record.sha256:
+        wrong = f"{detail}: expected sha256 {record.sha256}, got {digest}"
+        return Check("model", "wrong", wrong, FIRST_MODEL, needed=True)
+    return Check("model", "ok", f"{detail}, sha256 as recorded ({digest[:12]})", needed=True)
 
 
 def check_no_index(home: Path) -> Check:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import json
 import threading
 from collections.abc import Iterator
@@ -16,14 +18,19 @@ from openreward.cli.checks import (
     Check,
     check_index,
     check_machine,
+    check_model,
     check_owner,
     check_packages,
     requirements,
 )
 from openreward.cli.doctor import Report, command, report_lines
+from openreward.policy.models import ModelRecord
 from openreward.tools.index import build
 from openreward.types import Document
 
+with_local = pytest.mark.skipif(
+    importlib.util.find_spec("xllamacpp") is None, reason="the extra [local] is not installed"
+)
 app = typer.Typer()
 app.command()(command)
 
@@ -72,6 +79,7 @@ def server(*models: str) -> Iterator[str]:
             thread.join()
 
 
+@with_local
 def test_an_empty_home_is_told_to_fetch_the_model_first(openreward_home: Path) -> None:
     code, report = doctor()
     assert (code, report["ready"], report["next"]) == (2, False, "openreward model fetch")
@@ -79,13 +87,15 @@ def test_an_empty_home_is_told_to_fetch_the_model_first(openreward_home: Path) -
     assert named(report, "index")["remedy"] == "openreward index fetch wikipedia-introductions"
 
 
+@with_local
 def test_with_a_model_the_index_is_next(openreward_home: Path) -> None:
     add_model(openreward_home)
     code, report = doctor()
     assert (code, report["next"]) == (2, "openreward index fetch wikipedia-introductions")
-    assert named(report, "model")["detail"] == "tiny.gguf, 0 MB"
+    assert named(report, "model")["detail"] == "tiny.gguf, 0 MB, no recorded sum"
 
 
+@with_local
 def test_with_model_and_index_pairs_can_be_judged(openreward_home: Path) -> None:
     add_model(openreward_home)
     add_index(openreward_home)
@@ -97,6 +107,27 @@ def test_with_model_and_index_pairs_can_be_judged(openreward_home: Path) -> None
     assert all(check["seconds"] >= 0 for check in report["checks"])
 
 
+@pytest.mark.parametrize(
+    ("content", "status", "detail"),
+    [
+        (b"GGUF, a model", "ok", "m.gguf, 0 MB, sha256 as recorded (7cb5e07dcf6c)"),
+        (b"GGUF, cut", "wrong", "m.gguf, 0 MB: expected sha256 7cb5e07dcf6c"),
+    ],
+)
+def test_a_model_is_held_to_its_recorded_sum(
+    openreward_home: Path, content: bytes, status: str, detail: str
+) -> None:
+    models = openreward_home / "models"
+    models.mkdir()
+    digest = hashlib.sha256(b"GGUF, a model").hexdigest()
+    record = ModelRecord(name="m", source="hub a/b:m.gguf", size=13, sha256=digest)
+    (models / "m.json").write_text(record.model_dump_json())
+    (models / "m.gguf").write_bytes(content)
+    check = check_model(None)
+    assert check.status == status
+    assert check.detail.startswith(detail)
+
+
 def test_a_file_that_is_no_model_is_said_to_be_none(openreward_home: Path) -> None:
     add_model(openreward_home)
     (openreward_home / "models" / "tiny.gguf").write_bytes(b"<html>")
@@ -105,11 +136,12 @@ def test_a_file_that_is_no_model_is_said_to_be_none(openreward_home: Path) -> No
     assert "tiny.gguf is not a GGUF model" in named(report, "model")["detail"]
 
 
+@with_local
 def test_of_several_models_one_has_to_be_named(openreward_home: Path) -> None:
     add_model(openreward_home, "a.gguf")
     add_model(openreward_home, "b.gguf")
     assert doctor()[1]["next"] == "openreward doctor --model NAME"
-    assert named(doctor("--model", "b")[1], "model")["detail"] == "b.gguf, 0 MB"
+    assert named(doctor("--model", "b")[1], "model")["detail"] == "b.gguf, 0 MB, no recorded sum"
 
 
 def test_a_broken_index_is_named_with_its_remedy(tmp_path: Path) -> None:
