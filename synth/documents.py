@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import cast
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,11 +19,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from openreward.errors import RecordError, shorten
 from openreward.records import RowError, read_rows
 from openreward.synth.pubmed import read_medline, read_pubmed_xml
-from openreward.synth.reading import Skipped, open_bytes, unreadable
+from openreward.synth.reading import FORMATS, DocumentFormat, Skipped, open_bytes, unreadable
 from openreward.types import Document
 
-DocumentFormat = Literal["documents", "wikipedia-introductions", "arxiv", "pubmed-xml", "medline"]
-FORMATS: tuple[DocumentFormat, ...] = get_args(DocumentFormat)
 SOURCE_OF: Mapping[DocumentFormat, str] = {
     "wikipedia-introductions": "wikipedia",
     "arxiv": "arxiv",

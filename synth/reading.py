@@ -1,13 +1,16 @@
-"""What readers of documents share: opening a file, and counting the rows that became none."""
+"""What readers of documents share: the formats, opening a file, counting the rows left out."""
 
 from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, cast, get_args
 
 from openreward.errors import RecordError
+
+DocumentFormat = Literal["documents", "wikipedia-introductions", "arxiv", "pubmed-xml", "medline"]
+FORMATS: tuple[DocumentFormat, ...] = get_args(DocumentFormat)
 
 
 @dataclass
