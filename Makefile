@@ -5,7 +5,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)
 STAGES := tools synth train eval
-export HF_HUB_OFFLINE ?= 1
 
 .PHONY: help setup test lint type view demo bench clean
 
@@ -27,7 +26,7 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 test: setup  ## run the tests (ARGS="tests/test_layout.py -k name" for some of them)
-	$(BIN)/pytest -q -r s $(ARGS)
+	HF_HUB_OFFLINE=1 $(BIN)/pytest -q -r s $(ARGS)
 
 lint: setup  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -44,7 +43,7 @@ type: setup view  ## mypy --strict
 	cd build/view && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../mypy openreward $(if $(wildcard bench/*.py),bench)
 
 demo: setup  ## fetch the small model and a Wikipedia text, build its index, judge ten pairs
-	HF_HUB_OFFLINE=0 $(BIN)/openreward model fetch
+	$(BIN)/openreward model fetch
 	$(BIN)/openreward index fetch wikipedia-introductions
 	$(BIN)/openreward demo
 

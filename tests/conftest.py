@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MODEL_FILE = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
 
 # Set here and not in a fixture: libraries read it when they are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -78,8 +77,10 @@ def test_data() -> Path:
 @pytest.fixture(scope="session")
 def small_model() -> Path:
     """The small default model; with OPENREWARD_REQUIRE_MODEL=1, as in CI, it must be there."""
-    home = os.environ.get("OPENREWARD_HOME")
-    path = (Path(home) if home else Path.home() / ".cache" / "openreward") / "models" / MODEL_FILE
+    from openreward.cli.home import home
+    from openreward.policy.models import SMALL
+
+    path = home() / "models" / SMALL.file
     if not path.is_file():
         reason = f"no small model at {path}; `openreward model fetch` brings it"
         if os.environ.get("OPENREWARD_REQUIRE_MODEL") == "1":

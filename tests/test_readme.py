@@ -44,7 +44,7 @@ OURS = [line for line in COMMAND_LINES if line.startswith("openreward ")]
 
 
 def parse(line: str) -> Any:
-    """The command as typer would take it, not invoked; a wrong flag or number of arguments raises."""
+    """The command as typer takes it, not invoked; a wrong flag or number of arguments raises."""
     _, name, *rest = words(line)
     command = load_command(name)
     if hasattr(command, "commands"):

@@ -146,7 +146,7 @@ def check_endpoint(url: str, model: str | None, key_variable: str | None) -> Che
 
 
 def check_model(name: str | None) -> Check:
-    """The local model that `openreward judge` would use, and whether its sum is the recorded one."""
+    """The local model that `openreward judge` would use, held to its recorded sum."""
     from openreward.cli.engine import find_model
     from openreward.cli.home import model_files
     from openreward.errors import OpenRewardError
