@@ -1,0 +1,251 @@
+"""`openreward judge`: one pair from flags, or a file of pairs to a file of judgments.
+
+    openreward judge --query "Who was Ada Lovelace?" --a "A mathematician." --b "A singer."
+    openreward judge pairs.jsonl -o judgments.jsonl --resume
+
+The shapes of input rows are in openreward/inputs.py. A row of the output is a `Judgment`; its `id`
+is the input's, or a hash of the pair where the input has none. A fault that every row would share
+(server not reachable, key or model name wrong) stops the run and is not written, so that --resume
+does those rows again; any other is a row with status `error`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+from pydantic import JsonValue
+
+from openreward import __version__
+from openreward.agent import Limits
+from openreward.batch import Measure, Output, run_rows
+from openreward.cli import options as o
+from openreward.cli.engine import EngineChoice, open_policy, open_tools, read_key
+from openreward.cli.pair import PairFlags, read_pair, show_judgment
+from openreward.cli.progress import RunProgress
+from openreward.cli.summary import show_summary
+from openreward.errors import Interrupted, PolicyError, UserError
+from openreward.inputs import PairRow
+from openreward.judge import Judge, JudgeSettings
+from openreward.policy.base import Policy
+from openreward.prompts import PROMPTS_VERSION
+from openreward.records import DataFile, describe_file, read_rows
+from openreward.resume import JsonlWriter, Manifest
+from openreward.tools.base import Tool
+from openreward.types import Judgment, Pair
+
+STOPPING = ("unreachable", "unauthorized", "unknown_model")
+DEFAULTS = JudgeSettings()
+LIMITS = DEFAULTS.limits
+
+
+def command(
+    input: Annotated[
+        Path | None, typer.Argument(metavar="[INPUT]", help="Pairs: JSONL, JSON list, Parquet.")
+    ] = None,
+    output: o.Output = None,
+    query: Annotated[str | None, typer.Option(help="The question of one pair.")] = None,
+    a: Annotated[str | None, typer.Option(help="Its first answer.")] = None,
+    b: Annotated[str | None, typer.Option(help="Its second answer.")] = None,
+    query_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The same from a file; - is stdin.")
+    ] = None,
+    a_file: Annotated[str | None, typer.Option(metavar="FILE")] = None,
+    b_file: Annotated[str | None, typer.Option(metavar="FILE")] = None,
+    resume: o.Resume = False,
+    concurrency: o.Concurrency = 8,
+    limit: o.Limit = None,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Keep token ids and logprobs in the trajectories.")
+    ] = False,
+    as_json: o.AsJson = False,
+    endpoint: o.Endpoint = None,
+    model: o.Model = None,
+    chat: o.Chat = False,
+    api_key_env: o.ApiKeyEnv = None,
+    policy: o.PolicyPlugin = None,
+    index: o.Index = None,
+    no_tools: o.NoTools = False,
+    orders: o.Orders = DEFAULTS.orders,
+    votes: o.Votes = DEFAULTS.votes,
+    tie: o.Tie = DEFAULTS.tie,
+    temperature: o.Temperature = DEFAULTS.temperature,
+    seed: o.Seed = DEFAULTS.seed,
+    answer_tokens: o.AnswerTokens = DEFAULTS.answer_tokens,
+    calls: o.Calls = LIMITS.calls,
+    turns: o.Turns = LIMITS.turns,
+    turn_tokens: o.TurnTokens = LIMITS.turn_tokens,
+    total_tokens: o.TotalTokens = LIMITS.total_tokens,
+    passages: o.Passages = LIMITS.passages,
+    evidence_tokens: o.EvidenceTokens = LIMITS.evidence_tokens,
+    seconds_per_call: o.SecondsPerCall = LIMITS.seconds_per_call,
+    seconds: o.Seconds = LIMITS.seconds,
+) -> None:
+    """Judge which of two answers is better, with evidence looked up.
+
+    Give one pair by flags, or INPUT and -o. Ctrl-C stops cleanly; --resume goes on.
+    """
+    limits = Limits(
+        calls=calls,
+        turns=turns,
+        turn_tokens=turn_tokens,
+        total_tokens=total_tokens,
+        passages=passages,
+        evidence_tokens=evidence_tokens,
+        seconds_per_call=seconds_per_call,
+        seconds=seconds,
+    )
+    settings = JudgeSettings(
+        orders=orders,
+        votes=votes,
+        tie=tie,
+        temperature=temperature,
+        seed=seed,
+        answer_tokens=answer_tokens,
+        limits=limits,
+    )
+    given = PairFlags((query, query_file), (a, a_file), (b, b_file))
+    choice = EngineChoice(endpoint, model, chat, read_key(api_key_env), policy)
+    tools, versions = open_tools(index or [], no_tools, passages)
+    setup = Setup(choice, tools, versions, settings, tokens)
+    if input is None:
+        _judge_one(setup, read_pair(given), output, as_json)
+        return
+    if output is None or given.any():
+        what = "no -o" if output is None else "a pair from flags too"
+        raise UserError(f"expected INPUT with -o FILE and no pair, got {what}")
+    files = Files(input, output, resume, concurrency, limit, as_json)
+    try:
+        manifest = asyncio.run(_judge_file(setup, files))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; what is done is in {output}; the same command with --resume goes on"
+        ) from None
+    raise typer.Exit(show_summary(manifest, output, as_json))
+
+
+class Setup(NamedTuple):
+    """What judges, and how."""
+
+    choice: EngineChoice
+    tools: list[Tool]
+    versions: dict[str, str]  # of the indexes, by source
+    settings: JudgeSettings
+    tokens: bool
+
+    def manifest(self, policy: Policy, data: DataFile, files: Files) -> Manifest:
+        """The manifest of a run about to begin. What may change between runs is in its `setup`."""
+        config: dict[str, JsonValue] = {
+            "model": policy.model,
+            "path": policy.path,
+            "policy": self.choice.plugin,
+            "prompts": PROMPTS_VERSION,
+            "indexes": dict(self.versions),
+            "tokens": self.tokens,
+            "judge": self.settings.model_dump(mode="json", exclude={"seed"}),
+        }
+        return Manifest(
+            program="judge",
+            state="running",
+            config=config,
+            setup={
+                "endpoint": self.choice.address(),
+                "concurrency": files.concurrency,
+                "limit": files.limit,
+            },
+            seed=self.settings.seed,
+            versions={"openreward": __version__, "python": platform.python_version()},
+            data=data,
+        )
+
+
+class Files(NamedTuple):
+    """From where to where, and how a run goes about it."""
+
+    input: Path
+    output: Path
+    resume: bool
+    concurrency: int
+    limit: int | None
+    as_json: bool
+
+
+def _judge_one(setup: Setup, pair: Pair, output: Path | None, as_json: bool) -> None:
+    with JsonlWriter(output) if output else nullcontext() as writer:
+        judgment = asyncio.run(_judge_pair(setup, pair))
+        if writer is not None:
+            writer.append(judgment)
+    if judgment.fault is not None:
+        raise PolicyError(judgment.fault, judgment.reason)
+    show_judgment(judgment, as_json)
+
+
+async def _judge_pair(setup: Setup, pair: Pair) -> Judgment:
+    async with open_policy(setup.choice, slots=2) as policy:
+        judgment = await Judge(policy, setup.tools, setup.settings).judge(pair)
+    return judgment if setup.tokens else without_tokens(judgment)
+
+
+async def _judge_file(setup: Setup, files: Files) -> Manifest:
+    rows, data = read_rows(files.input, PairRow), describe_file(files.input)
+    async with open_policy(setup.choice, slots=files.concurrency) as policy:
+        judge = Judge(policy, setup.tools, setup.settings)
+
+        async def work(pair: Pair) -> Judgment:
+            judgment = await judge.judge(pair)
+            if judgment.fault in STOPPING:
+                raise PolicyError(judgment.fault, f"{judgment.reason}; then go on with --resume")
+            return judgment if setup.tokens else without_tokens(judgment)
+
+        manifest = setup.manifest(policy, data, files)
+        opened = Output(files.output, Judgment, measure, manifest, resume=files.resume)
+        with opened as output, RunProgress(_total(data, files.limit), files.as_json) as progress:
+            await run_rows(
+                rows,
+                lambda pair: pair.id,
+                work,
+                output,
+                progress=progress,
+                concurrency=files.concurrency,
+                limit=files.limit,
+            )
+    return output.manifest("finished")
+
+
+def _total(data: DataFile, limit: int | None) -> int | None:
+    known = [number for number in (data.lines, limit) if number is not None]
+    return min(known, default=None)
+
+
+def without_tokens(judgment: Judgment) -> Judgment:
+    """The same judgment, its trajectories without ids and logprobs."""
+    votes = tuple(
+        vote.model_copy(update={"trajectory": vote.trajectory.without_tokens()})
+        for vote in judgment.votes
+    )
+    return judgment.model_copy(update={"votes": votes})
+
+
+def measure(judgment: Judgment) -> Measure:
+    """What a judgment adds to the totals; `searched` when a search of it brought passages."""
+    found = {
+        "searched": any(
+            result.status == "ok"
+            for vote in judgment.votes
+            for turn in vote.trajectory.turns
+            for result in turn.results
+        ),
+        "labelled": judgment.label is not None,
+        "right": judgment.label is not None and judgment.label == _said(judgment),
+    }
+    marks = tuple(name for name, is_so in found.items() if is_so)
+    seconds = judgment.times.total
+    return Measure(judgment.id, judgment.status, judgment.usage, seconds, marks)
+
+
+def _said(judgment: Judgment) -> int | str | None:
+    return "tie" if judgment.status == "tie" else judgment.winner

@@ -1,0 +1,87 @@
+"""What a run came to: lines for people, one object for machines, and the exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from openreward.resume import Manifest, Totals, manifest_path
+from openreward.types import Record, Usage
+
+STATUSES = ("ok", "tie", "unparsed", "refused", "error")
+SOME_ROWS_FAILED = 4
+
+
+class Summary(Record):
+    """Counts over all rows of an output; `seconds` are those of the rows added up, not of a clock.
+
+    `left_out` counts input rows that could not be used, by why. `right` are the labelled rows whose
+    winner is the label.
+    """
+
+    output: str
+    manifest: str
+    rows: int
+    ok: int
+    tie: int
+    unparsed: int
+    refused: int
+    error: int
+    left_out: dict[str, int]
+    searched: int
+    searched_share: float | None
+    labelled: int
+    right: int
+    usage: Usage
+    seconds: float
+    runs: int
+
+
+def summarize(manifest: Manifest, output: Path) -> Summary:
+    """The summary of a finished run."""
+    totals = manifest.totals
+    searched = totals.marks.get("searched", 0)
+    return Summary(
+        output=str(output),
+        manifest=str(manifest_path(output)),
+        rows=totals.rows,
+        **{status: totals.status.get(status, 0) for status in STATUSES},
+        left_out=manifest.dropped,
+        searched=searched,
+        searched_share=round(searched / totals.rows, 4) if totals.rows else None,
+        labelled=totals.marks.get("labelled", 0),
+        right=totals.marks.get("right", 0),
+        usage=totals.usage,
+        seconds=round(totals.seconds, 3),
+        runs=manifest.runs,
+    )
+
+
+def show_summary(manifest: Manifest, output: Path, as_json: bool) -> int:
+    """Print the summary; the exit code, 4 when a row failed or was left out."""
+    summary = summarize(manifest, output)
+    typer.echo(
+        summary.model_dump_json() if as_json else "\n".join(_lines(summary, manifest.totals))
+    )
+    return SOME_ROWS_FAILED if summary.error or summary.left_out else 0
+
+
+def _lines(summary: Summary, totals: Totals) -> list[str]:
+    counts = ", ".join(f"{totals.status.get(name, 0)} {name}" for name in STATUSES)
+    lines = [
+        f"{summary.output}: {summary.rows} rows: {counts}",
+        f"with a real search: {_share(summary.searched, summary.rows)}",
+        f"{summary.usage.prompt_tokens} tokens read, {summary.usage.completion_tokens} written, "
+        f"{summary.seconds:.1f} s of work in {summary.runs} runs",
+    ]
+    if summary.labelled:
+        lines.append(f"as labelled: {_share(summary.right, summary.labelled)}")
+    if summary.left_out:
+        why = ", ".join(f"{count} {fault}" for fault, count in summary.left_out.items())
+        lines.append(f"left out: {why}; named in {summary.manifest}")
+    return lines
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({part / whole:.0%})" if whole else "")
