@@ -1,7 +1,7 @@
-"""The nouns every stage hands to the next: frozen records, loadable without importing what made them.
+"""The nouns every stage hands to the next: frozen records, loadable without what made them.
 
-Indices count from 0 in the order of the record that owns the answers (`Pair.responses`); the letters
-A and B exist only inside a prompt. Times are seconds. Text is `str`, spans are character offsets
+Indices count from 0 in the order of the record that owns the answers (`Pair.responses`); the
+letters A and B exist only inside a prompt. Times are seconds. Spans are character offsets
 `[start, end)` into `Document.text`.
 """
 
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 ToolStatus = Literal["ok", "no_result", "bad_query", "rate_limited", "unavailable", "timeout"]
-"""How a call ended. `no_result` and `bad_query` are the model's doing; the last three the service's."""
+"""How a call ended: `no_result` and `bad_query` by the model, the last three by the service."""
 
 VerdictStatus = Literal["ok", "tie", "unparsed", "refused", "error"]
 """`ok` has a winner, `tie` is a stated tie; the others name why there is no verdict."""
@@ -39,7 +39,7 @@ PolicyFault = Literal[
     "bad_response",
     "server_error",
 ]
-"""How an engine failed. `unreachable`, `unauthorized` and `unknown_model` would fail every row alike."""
+"""How an engine failed. `unreachable`, `unauthorized` and `unknown_model` fail every row alike."""
 
 PolicyPath = Literal["token", "chat"]
 Role = Literal["system", "user", "assistant", "tool"]
@@ -87,6 +87,17 @@ class Pair(Record):
     meta: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class Task(Record):
+    """One thing to judge, as shown: `responses[0]` is A. `tie` allows a tie as a verdict."""
+
+    id: str
+    query: str
+    responses: tuple[str, ...]
+    tie: bool = False
+    principle: str | None = None
+    seed: int = 0
+
+
 class ToolSpec(Record):
     """What the model is told of a tool; `parameters` is a JSON schema of type object."""
 
@@ -108,7 +119,7 @@ class ToolCall(Record):
 
 
 class ToolResult(Record):
-    """What a call brought: passages when `ok`, else `message` tells the model what to do about it."""
+    """What a call brought: passages when `ok`, else `message` tells the model what to do."""
 
     call_id: str
     status: ToolStatus
@@ -159,8 +170,8 @@ class Times(Record):
 class Turn(Record):
     """One turn of the model, and what its calls brought.
 
-    `context_ids` are the ids put before it since the previous turn (mask 0), `token_ids` the sampled
-    ones (mask 1), `logprobs` theirs; all empty on the chat path.
+    `context_ids` are the ids put before it since the previous turn (mask 0), `token_ids` the
+    sampled ones (mask 1), `logprobs` theirs; all empty on the chat path.
     """
 
     text: str
@@ -221,7 +232,7 @@ class TokenTrace(NamedTuple):
 
 
 class Trajectory(Record):
-    """Everything one run of the agent loop did. `prompt` is the conversation before the first turn."""
+    """Everything one run of the agent loop did; `prompt` is the conversation before turn one."""
 
     task: str
     path: PolicyPath
@@ -249,14 +260,14 @@ class Trajectory(Record):
         return trace
 
     def without_tokens(self) -> Trajectory:
-        """The same record without ids and logprobs: what is written unless a trainer asks for them."""
+        """The same record without ids and logprobs, which only trainers want written."""
         empty = {"context_ids": (), "token_ids": (), "logprobs": ()}
         turns = tuple(turn.model_copy(update=empty) for turn in self.turns)
         return self.model_copy(update={"turns": turns})
 
 
 class Vote(Record):
-    """One trajectory's verdict, and the order its answers were shown in: `order[i]` stood at place i."""
+    """One trajectory's verdict; in `order` its answers were shown, `order[i]` at place i."""
 
     order: tuple[int, ...]
     vote: int

@@ -1,0 +1,295 @@
+"""The one loop: generation and tool calls take turns until a verdict. Nothing else alternates them.
+
+All calls of a turn run at once, their results go back in call order. When no call, turn or token is
+left, the model gets one last turn that must end in a verdict. Every end has a stop reason; a failed
+trajectory is a record, not an exception. Cancelling `run` cancels what it started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import Field
+
+from openreward import parse, prompts
+from openreward.counting import query_of
+from openreward.errors import PolicyError
+from openreward.evidence import show
+from openreward.policy.base import Conversation, Generation, Policy, Sampling
+from openreward.tools.base import Tool, run_call
+from openreward.types import (
+    Evidence,
+    Message,
+    PolicyFault,
+    Record,
+    StopReason,
+    Task,
+    Times,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Turn,
+    Usage,
+    Verdict,
+    total_usage,
+)
+
+Clock = Callable[[], float]
+
+
+class Limits(Record):
+    """What one trajectory may spend. Tokens are the policy's own, seconds are wall time."""
+
+    calls: int = Field(default=4, ge=0)
+    turns: int = Field(default=6, ge=1)
+    turn_tokens: int = Field(default=320, ge=16)
+    total_tokens: int = Field(default=4096, ge=256)  # prompt, evidence and completions together
+    evidence_tokens: int = Field(default=500, ge=0)  # a turn, over all its passages
+    seconds_per_call: float = Field(default=20.0, gt=0)
+    seconds: float = Field(default=600.0, gt=0)
+
+
+async def run(
+    task: Task,
+    policy: Policy,
+    tools: Sequence[Tool],
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    sampling: Sampling = Sampling(),  # noqa: B008 - frozen
+    clock: Clock = time.monotonic,
+) -> Trajectory:
+    """Judge one task: search, read, decide. Only `sampling.temperature` and `top_p` are used."""
+    state = _State(task, policy, {tool.spec.name: tool for tool in tools}, limits, sampling, clock)
+    return await state.run()
+
+
+@dataclass
+class _End(Exception):
+    """Ends the loop from within a step."""
+
+    reason: StopReason
+    error: str = ""
+    fault: PolicyFault | None = None
+
+
+@dataclass
+class _State:
+    """One trajectory under way."""
+
+    task: Task
+    policy: Policy
+    tools: dict[str, Tool]
+    limits: Limits
+    sampling: Sampling
+    clock: Clock
+    turns: list[Turn] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    calls: int = 0
+    used_tokens: int = 0  # of the context, as the engine last counted it
+    policy_seconds: float = 0.0
+    tool_seconds: float = 0.0
+
+    async def run(self) -> Trajectory:
+        started = self.clock()
+        specs = tuple(tool.spec for tool in self.tools.values())
+        prompt = prompts.opening(self.task, specs, self.policy.tool_style)
+        native = specs if self.policy.tool_style == "template" else ()
+        talk = Conversation(list(prompt), native)
+        end = _End("time_limit", f"no verdict within {self.limits.seconds:g} s")
+        verdict = Verdict(status="error")
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                verdict, end = await self._turns(talk)
+        except TimeoutError:
+            pass
+        except _End as early:
+            end = early
+        return self._trajectory(tuple(prompt), verdict, end, self.clock() - started)
+
+    async def _turns(self, talk: Conversation) -> tuple[Verdict, _End]:
+        last = not self.tools or self.limits.calls == 0 or self.limits.turns == 1
+        while True:
+            turn, verdict = await self._turn(talk, last)
+            if turn.finish_reason == "refused":
+                return Verdict(status="refused"), _End("refused")
+            if verdict is not None and verdict.status in ("ok", "tie"):
+                return verdict, _End("verdict")
+            if last:
+                cut = turn.finish_reason == "length"
+                return Verdict(status="unparsed"), _End("cut" if cut else "no_verdict")
+            last = await self._answer(talk, turn)
+
+    async def _turn(self, talk: Conversation, last: bool) -> tuple[Turn, Verdict | None]:
+        """One generation, read; a verdict only where the turn is one."""
+        generation = await self._generate(talk, last)
+        calls, problems = self._calls(generation, last)
+        turn = Turn(
+            text=generation.text,
+            tool_calls=calls,
+            problems=problems,
+            forced=generation.forced,
+            finish_reason=generation.finish_reason,
+            usage=generation.usage,
+            context_ids=generation.context_ids,
+            token_ids=generation.token_ids,
+            logprobs=generation.logprobs,
+        )
+        self.turns.append(turn)
+        self.used_tokens = turn.usage.prompt_tokens + turn.usage.completion_tokens
+        talk.messages.append(
+            Message(role="assistant", content=turn.text, tool_calls=generation.tool_calls)
+        )
+        if calls or problems:
+            return turn, None
+        verdict = parse.read_verdict(turn.text, self.task.tie)
+        return turn, verdict.model_copy(update={"forced": turn.forced})
+
+    async def _generate(self, talk: Conversation, last: bool) -> Generation:
+        left = self._tokens_left()
+        if left < 16:
+            raise _End("token_limit", f"{self.used_tokens} of {self._budget()} tokens are used")
+        sampling = replace(
+            self.sampling,
+            max_tokens=min(self.limits.turn_tokens, left),
+            seed=(self.task.seed + len(self.turns)) % 2**31,
+            stop=("</answer>",) if self.policy.path == "chat" else (),
+            constraint=prompts.verdict_constraint(self.task) if last else None,
+            tools=not last,
+        )
+        started = self.clock()
+        try:
+            return await self.policy.generate(talk, sampling)
+        except PolicyError as error:
+            overflow = error.fault == "context_overflow"
+            reason: StopReason = "context_limit" if overflow else "policy_error"
+            raise _End(reason, str(error), error.fault) from error
+        finally:
+            self.policy_seconds += self.clock() - started
+
+    def _calls(
+        self, generation: Generation, last: bool
+    ) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
+        """The calls of a turn that may run, and what the model is told of the others."""
+        if last:
+            return (), ()
+        if generation.tool_calls or generation.problems:
+            calls, problems = list(generation.tool_calls), list(generation.problems)
+        else:
+            reading = parse.read_calls(generation.text)
+            decided = parse.read_verdict(generation.text, self.task.tie).status != "unparsed"
+            if decided and not reading.tagged:
+                return (), ()
+            first = self.calls + 1
+            calls = [
+                ToolCall(id=f"call-{first + n}", name=call.name, arguments=call.arguments)
+                for n, call in enumerate(reading.calls)
+            ]
+            problems = list(reading.problems)
+        left = self.limits.calls - self.calls
+        if len(calls) > left:
+            problems.append(f"{len(calls) - left} calls were not run: only {left} were left")
+        return tuple(calls[:left]), tuple(problems)
+
+    async def _answer(self, talk: Conversation, turn: Turn) -> bool:
+        """Run the calls of a turn and tell the model; returns whether its next turn is the last."""
+        results = await self._run_calls(turn.tool_calls)
+        self.turns[-1] = turn.model_copy(update={"results": results})
+        self.calls += len(results)
+        texts = await self._texts(turn.tool_calls, results)
+        last = self._must_end(await self._size(texts))
+        texts.extend(turn.problems)
+        step = self._step(last, bool(texts))
+        _tell(talk, turn.tool_calls, texts, step, self._tool_messages(talk))
+        return last
+
+    def _step(self, last: bool, told: bool) -> str:
+        found = bool(self.evidence)
+        left = self.limits.calls - self.calls
+        if last:
+            return prompts.last_step(self.task, found)
+        return (
+            prompts.next_step(self.task, left, found) if told else prompts.neither(self.task, left)
+        )
+
+    def _tool_messages(self, talk: Conversation) -> bool:
+        """Whether results go back as tool messages; a chat server wants native calls for that."""
+        native = self.policy.path == "token" or bool(talk.messages[-1].tool_calls)
+        return self.policy.tool_style == "template" and native
+
+    async def _run_calls(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        started = self.clock()
+        seconds = self.limits.seconds_per_call
+        try:
+            async with asyncio.TaskGroup() as group:
+                jobs = [group.create_task(run_call(self.tools, call, seconds)) for call in calls]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        self.tool_seconds += self.clock() - started
+        return tuple(job.result() for job in jobs)
+
+    async def _texts(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[str]:
+        """What the model reads of each call, trimmed to the evidence budget; fills the ledger."""
+        room = self._tokens_left() - 2 * self.limits.turn_tokens
+        budget = max(0, min(self.limits.evidence_tokens, room))
+        share = budget // max(1, sum(result.status == "ok" for result in results))
+        texts = []
+        for call, result in zip(calls, results, strict=True):
+            shown = await show(
+                result.passages, call.name, query_of(call), len(self.evidence), share, self.policy
+            )
+            self.evidence.extend(item for item, _ in shown)
+            texts.append(prompts.results_text(self.task, call, result, shown))
+        return texts
+
+    async def _size(self, texts: Sequence[str]) -> int:
+        return await self.policy.count_tokens("\n".join(texts)) if texts else 0
+
+    def _must_end(self, coming: int) -> bool:
+        spent = self.calls >= self.limits.calls or len(self.turns) >= self.limits.turns - 1
+        return spent or self._tokens_left() - coming < 2 * self.limits.turn_tokens
+
+    def _budget(self) -> int:
+        return min(self.limits.total_tokens, self.policy.context or self.limits.total_tokens)
+
+    def _tokens_left(self) -> int:
+        return self._budget() - self.used_tokens
+
+    def _trajectory(
+        self, prompt: tuple[Message, ...], verdict: Verdict, end: _End, total: float
+    ) -> Trajectory:
+        said = self.turns[-1].text if end.reason == "verdict" else ""
+        cited = parse.cited_numbers(said)
+        return Trajectory(
+            task=self.task.id,
+            path=self.policy.path,
+            model=self.policy.model,
+            prompt=prompt,
+            turns=tuple(self.turns),
+            evidence=tuple(
+                item.model_copy(update={"cited": item.number in cited}) for item in self.evidence
+            ),
+            verdict=verdict,
+            explanation=parse.explanation(said),
+            stop_reason=end.reason,
+            error=end.error or None,
+            fault=end.fault,
+            usage=total_usage([turn.usage for turn in self.turns]) if self.turns else Usage(),
+            times=Times(total=total, policy=self.policy_seconds, tools=self.tool_seconds),
+        )
+
+
+def _tell(
+    talk: Conversation, calls: Sequence[ToolCall], texts: list[str], step: str, tool_messages: bool
+) -> None:
+    """Append results, problems and the next step, which stands behind the last of them."""
+    asked = talk.messages[-1].tool_calls or tuple(calls)
+    if not tool_messages or not asked:
+        talk.messages.append(Message(role="user", content="\n\n".join([*texts, step])))
+        return
+    results, problems = texts[: len(calls)], texts[len(calls) :]
+    results += ["not run: no call was left"] * (len(asked) - len(results))
+    results[-1] = "\n\n".join([results[-1], *problems, step])
+    for call, text in zip(asked, results, strict=True):
+        talk.messages.append(Message(role="tool", content=text, tool_call_id=call.id))

@@ -1,0 +1,54 @@
+"""Passages as the model sees them: numbered through the trajectory, trimmed to a token budget.
+
+A passage is cut at a sentence border (at a word where one sentence is too long already); the cut is
+marked. What was shown goes into the ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from openreward.policy.base import Policy
+from openreward.types import Evidence, Passage
+
+CUT = "[... cut here]"
+_SENTENCE_END = re.compile(r"[.!?。！？]['\")\]”’]*(?=\s|$)|[。！？]|\n")
+
+
+async def show(
+    passages: Sequence[Passage], tool: str, query: str, already: int, budget: int, policy: Policy
+) -> list[tuple[Evidence, str]]:
+    """Ledger lines with the text to show for each; at most `budget` tokens over all of them."""
+    shown = []
+    left = budget
+    for index, passage in enumerate(passages):
+        text, used, cut = await trim(passage.text, left // (len(passages) - index), policy)
+        left -= used
+        evidence = Evidence(
+            number=already + index + 1, tool=tool, query=query, passage=passage, cut=cut
+        )
+        shown.append((evidence, text))
+    return shown
+
+
+async def trim(text: str, budget: int, policy: Policy) -> tuple[str, int, bool]:
+    """The text within `budget` tokens, the tokens it takes, and whether it was cut."""
+    tokens = await policy.count_tokens(text)
+    if tokens <= budget:
+        return text, tokens, False
+    kept = text
+    while tokens > budget and kept:
+        kept = _shorter(kept, int(len(kept) * budget / tokens * 0.97))
+        tokens = await policy.count_tokens(f"{kept} {CUT}") if kept else 0
+    return f"{kept} {CUT}".lstrip(), tokens, True
+
+
+def _shorter(text: str, characters: int) -> str:
+    """The longest run of whole sentences within so many characters, else of whole words."""
+    head = text[:characters]
+    ends = [match.end() for match in _SENTENCE_END.finditer(head)]
+    if ends and ends[-1] >= characters // 3:
+        return head[: ends[-1]].rstrip()
+    words = head.rsplit(None, 1)
+    return words[0] if len(words) == 2 else head
