@@ -7,6 +7,7 @@ FILE is what `openreward judge` wrote. Everything in it may be untrusted text: i
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -128,8 +129,9 @@ def _vote_lines(number: int, vote: Vote) -> Iterator[Line]:
     for message in trajectory.prompt:
         yield f"  {message.role}", NAME
         yield from _indented(message.content, "    ", FAINT)
+    ledger = deque(trajectory.evidence)  # in the order in which calls brought it
     for place, turn in enumerate(trajectory.turns, 1):
-        yield from _turn_lines(place, turn, trajectory.evidence)
+        yield from _turn_lines(place, turn, ledger)
     forced = " (forced form)" if trajectory.verdict.forced else ""
     style = GOOD if trajectory.verdict.status == "ok" else BAD
     yield (
@@ -142,7 +144,7 @@ def _vote_lines(number: int, vote: Vote) -> Iterator[Line]:
     yield f"  {_cost(trajectory)}", FAINT
 
 
-def _turn_lines(number: int, turn: Turn, evidence: tuple[Evidence, ...]) -> Iterator[Line]:
+def _turn_lines(number: int, turn: Turn, ledger: deque[Evidence]) -> Iterator[Line]:
     forced = ", forced form" if turn.forced else ""
     wrote = f"{turn.usage.completion_tokens} tokens, {one_line(turn.finish_reason)}{forced}"
     yield f"  turn {number} ({wrote})", NAME
@@ -152,14 +154,14 @@ def _turn_lines(number: int, turn: Turn, evidence: tuple[Evidence, ...]) -> Iter
         arguments = one_line(json.dumps(call.arguments, ensure_ascii=False))
         yield f"    call {one_line(call.id)}: {one_line(call.name)} {arguments}", NAME
         if call.id in results:
-            yield from _result_lines(results[call.id], evidence)
+            yield from _result_lines(results[call.id], ledger)
         else:
             yield "      not run", BAD
     for problem in turn.problems:
         yield from _indented(f"told to the model: {problem}", "    ", BAD)
 
 
-def _result_lines(result: ToolResult, evidence: tuple[Evidence, ...]) -> Iterator[Line]:
+def _result_lines(result: ToolResult, ledger: deque[Evidence]) -> Iterator[Line]:
     cached = ", from the cache" if result.cached else ""
     style = "" if result.status == "ok" else BAD
     count = f", {len(result.passages)} passages" if result.passages else ""
@@ -167,21 +169,16 @@ def _result_lines(result: ToolResult, evidence: tuple[Evidence, ...]) -> Iterato
     if result.message:
         yield from _indented(result.message, "        ", style)
     for passage in result.passages:
-        shown = next((e for e in evidence if _same(e.passage, passage)), None)
+        shown = ledger.popleft() if ledger and _same(ledger[0].passage, passage) else None
         number = f"[{shown.number}]" if shown else "(not shown)"
-        cut = " (cut)" if shown and shown.cut else ""
+        cut = " (shown in part)" if shown and shown.cut else ""
         yield f"      {number} {_origin(passage)}{cut}", ""
-        yield from _indented(shown.passage.text if shown else passage.text, "          ", FAINT)
+        yield from _indented(passage.text, "          ", FAINT)
 
 
 def _same(shown: Passage, found: Passage) -> bool:
-    """Whether a passage of the ledger is this one; the ledger's may be cut short."""
-    return (shown.source, shown.document_id, shown.revision, shown.start) == (
-        found.source,
-        found.document_id,
-        found.revision,
-        found.start,
-    )
+    place = (found.source, found.document_id, found.revision, found.start)
+    return (shown.source, shown.document_id, shown.revision, shown.start) == place
 
 
 def _origin(passage: Passage) -> str:
@@ -195,7 +192,7 @@ def _ledger_lines(evidence: tuple[Evidence, ...]) -> Iterator[Line]:
     for item in evidence:
         cited = "cited" if item.cited else "not cited"
         query = one_line(f"{item.tool}({item.query!r})")
-        cut = ", cut" if item.cut else ""
+        cut = ", shown in part" if item.cut else ""
         yield (
             f"    [{item.number}] {query} -> {_origin(item.passage)}{cut}, {cited}",
             (GOOD if item.cited else ""),

@@ -55,7 +55,6 @@ def trajectory(text: str = "I will look it up.", found: Passage | None = None) -
         ToolResult(call_id="c1", status="ok", passages=(found, unseen), seconds=0.25),
         ToolResult(call_id="c2", status="no_result", message="nothing matched", cached=True),
     )
-    cut = found.model_copy(update={"text": found.text[:9], "end": 19})
     return Trajectory(
         task="t",
         path="token",
@@ -76,7 +75,7 @@ def trajectory(text: str = "I will look it up.", found: Passage | None = None) -
                 number=1,
                 tool="wikipedia_search",
                 query="Eiffel Tower",
-                passage=cut,
+                passage=found,
                 cut=True,
                 cited=True,
             ),
@@ -134,8 +133,8 @@ def test_a_judgment_is_shown_from_the_label_to_the_ledger(tmp_path: Path) -> Non
         "    I will look it up.",
         '    call c1: wikipedia_search {"query": "Eiffel Tower"}',
         "      ok, 2 passages in 0.250 s",
-        "      [1] Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-39) (cut)",
-        "          The Eiffe",
+        "      [1] Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-39) (shown in part)",
+        "          The Eiffel Tower is in Paris.",
         "      (not shown) Eiffel Tower (wikipedia 9232 at 2024-05-01, 400-429)",
         "          The Eiffel Tower is in Paris.",
         '    call c2: arxiv_search {"query": "towers"}',
@@ -149,7 +148,7 @@ def test_a_judgment_is_shown_from_the_label_to_the_ledger(tmp_path: Path) -> Non
         "  verdict: ok (forced form), stopped by: verdict",
         "  evidence: 1 passages, 1 cited",
         "    [1] wikipedia_search('Eiffel Tower') -> "
-        "Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-19), cut, cited",
+        "Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-39), shown in part, cited",
         "  90 prompt tokens (40 cached), 20 written; 1.50 s (engine 1.20, tools 0.25)",
         "",
         "in all: 180 prompt tokens (80 cached), 40 written; 3.00 s (engine 2.40, tools 0.50)",
@@ -160,6 +159,20 @@ def test_both_votes_are_shown_by_default(tmp_path: Path) -> None:
     output = show(str(write(tmp_path / "out.jsonl", judgment())))
     assert "vote 1 (A = 0, B = 1): ok, the better answer is 0" in output
     assert "vote 2 (A = 1, B = 0): ok, the better answer is 1" in output
+
+
+def test_a_passage_found_twice_has_a_number_each_time() -> None:
+    found = passage()
+    calls = tuple(ToolCall(id=f"c{i}", name="wikipedia_search", arguments={}) for i in (1, 2))
+    results = tuple(ToolResult(call_id=c.id, status="ok", passages=(found,)) for c in calls)
+    ledger = tuple(
+        Evidence(number=n, tool="wikipedia_search", query="q", passage=found) for n in (1, 2)
+    )
+    turn = Turn(text="", tool_calls=calls, results=results)
+    twice = trajectory().model_copy(update={"turns": (turn,), "evidence": ledger})
+    lines = [text for text, _ in judgment_lines(judgment(shown=twice), only=1)]
+    assert "      [1] Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-39)" in lines
+    assert "      [2] Eiffel Tower (wikipedia 9232 at 2024-05-01, 10-39)" in lines
 
 
 def test_an_error_is_shown_with_its_kind() -> None:
