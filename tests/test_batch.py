@@ -1,4 +1,4 @@
-"""The row runner: every row once, as many at once as asked, stopped cleanly, totals from the rows."""
+"""The row runner: each row once, as many at once as asked, stopped cleanly, totals of the rows."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_no_line_makes_the_reader_raise(raw: bytes) -> None:
         (
             b'{"id": "a"',
             "not_json",
-            "line 7: expected one JSON object, got '{\"id\": \"a\"': "
+            'line 7: expected one JSON object, got \'{"id": "a"\': '
             "EOF while parsing an object at column 10",
         ),
         (

@@ -231,4 +231,3 @@ def test_rows_without_a_manifest_are_not_continued(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"expected out\.jsonl\.manifest\.json beside it"):
         check_resumable(output, MANIFEST)
     assert output.read_text() == "someone's notes"
-

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from openreward.cli.home import home, index_folders, model_files
@@ -120,14 +120,20 @@ def find_model(name: str | None) -> Path:
     )
 
 
-def open_tools(
-    named: Sequence[str], without: bool, passages: int
-) -> tuple[list[Tool], dict[str, str]]:
-    """The tools over local indexes, and the version of each index, by source."""
+class OpenedTools(NamedTuple):
+    """Tools over local indexes, and what their answers depend on."""
+
+    tools: list[Tool]
+    versions: dict[str, str]  # of the indexes, by source
+    passages: int
+
+
+def open_tools(named: Sequence[str], without: bool, passages: int) -> OpenedTools:
+    """A tool for each index that is named, or lies in the home."""
     if without:
         if named:
             raise UserError("expected --index or --no-tools, got both; drop one")
-        return [], {}
+        return OpenedTools([], {}, 0)
     folders = dict(map(_index, named)) if named else index_folders()
     if not folders:
         raise UserError(
@@ -138,7 +144,7 @@ def open_tools(
     from openreward.tools.sources import local_tools
 
     versions = {source: read_meta(path, source).version for source, path in folders.items()}
-    return local_tools(folders, passages), versions
+    return OpenedTools(local_tools(folders, passages), versions, passages)
 
 
 def _index(text: str) -> tuple[str, Path]:

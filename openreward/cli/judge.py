@@ -18,24 +18,24 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from openreward import __version__
 from openreward.agent import Limits
 from openreward.batch import Measure, Output, run_rows
 from openreward.cli import options as o
-from openreward.cli.engine import EngineChoice, open_policy, open_tools, read_key
+from openreward.cli.engine import EngineChoice, OpenedTools, open_policy, open_tools, read_key
 from openreward.cli.pair import PairFlags, read_pair, show_judgment
 from openreward.cli.progress import RunProgress
 from openreward.cli.summary import show_summary
+from openreward.counting import counted_calls
 from openreward.errors import Interrupted, PolicyError, UserError
 from openreward.inputs import PairRow
 from openreward.judge import Judge, JudgeSettings
 from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
-from openreward.records import DataFile, describe_file, read_rows
+from openreward.records import DataFile, describe_file, explain, read_rows
 from openreward.resume import JsonlWriter, Manifest
-from openreward.tools.base import Tool
 from openreward.types import Judgment, Pair
 
 STOPPING = ("unreachable", "unauthorized", "unknown_model")
@@ -74,13 +74,16 @@ def command(
     votes: o.Votes = DEFAULTS.votes,
     tie: o.Tie = DEFAULTS.tie,
     temperature: o.Temperature = DEFAULTS.temperature,
+    top_p: o.TopP = DEFAULTS.top_p,
     seed: o.Seed = DEFAULTS.seed,
+    principle: o.Principle = None,
+    query_tokens: o.QueryTokens = DEFAULTS.query_tokens,
     answer_tokens: o.AnswerTokens = DEFAULTS.answer_tokens,
     calls: o.Calls = LIMITS.calls,
     turns: o.Turns = LIMITS.turns,
     turn_tokens: o.TurnTokens = LIMITS.turn_tokens,
     total_tokens: o.TotalTokens = LIMITS.total_tokens,
-    passages: o.Passages = LIMITS.passages,
+    passages: o.Passages = 3,
     evidence_tokens: o.EvidenceTokens = LIMITS.evidence_tokens,
     seconds_per_call: o.SecondsPerCall = LIMITS.seconds_per_call,
     seconds: o.Seconds = LIMITS.seconds,
@@ -89,29 +92,34 @@ def command(
 
     Give one pair by flags, or INPUT and -o. Ctrl-C stops cleanly; --resume goes on.
     """
-    limits = Limits(
-        calls=calls,
-        turns=turns,
-        turn_tokens=turn_tokens,
-        total_tokens=total_tokens,
-        passages=passages,
-        evidence_tokens=evidence_tokens,
-        seconds_per_call=seconds_per_call,
-        seconds=seconds,
-    )
-    settings = JudgeSettings(
-        orders=orders,
-        votes=votes,
-        tie=tie,
-        temperature=temperature,
-        seed=seed,
-        answer_tokens=answer_tokens,
-        limits=limits,
-    )
+    try:
+        limits = Limits(
+            calls=calls,
+            turns=turns,
+            turn_tokens=turn_tokens,
+            total_tokens=total_tokens,
+            evidence_tokens=evidence_tokens,
+            seconds_per_call=seconds_per_call,
+            seconds=seconds,
+        )
+        settings = JudgeSettings(
+            orders=orders,
+            votes=votes,
+            tie=tie,
+            temperature=temperature,
+            top_p=top_p,
+            seed=seed,
+            principle=principle,
+            query_tokens=query_tokens,
+            answer_tokens=answer_tokens,
+            limits=limits,
+        )
+    except ValidationError as error:
+        raise UserError(f"settings: {explain(error)}") from None
     given = PairFlags((query, query_file), (a, a_file), (b, b_file))
     choice = EngineChoice(endpoint, model, chat, read_key(api_key_env), policy)
-    tools, versions = open_tools(index or [], no_tools, passages)
-    setup = Setup(choice, tools, versions, settings, tokens)
+    opened = open_tools(index or [], no_tools, passages)
+    setup = Setup(choice, opened, settings, tokens)
     if input is None:
         _judge_one(setup, read_pair(given), output, as_json)
         return
@@ -132,8 +140,7 @@ class Setup(NamedTuple):
     """What judges, and how."""
 
     choice: EngineChoice
-    tools: list[Tool]
-    versions: dict[str, str]  # of the indexes, by source
+    opened: OpenedTools
     settings: JudgeSettings
     tokens: bool
 
@@ -144,7 +151,8 @@ class Setup(NamedTuple):
             "path": policy.path,
             "policy": self.choice.plugin,
             "prompts": PROMPTS_VERSION,
-            "indexes": dict(self.versions),
+            "indexes": dict(self.opened.versions),
+            "passages": self.opened.passages,
             "tokens": self.tokens,
             "judge": self.settings.model_dump(mode="json", exclude={"seed"}),
         }
@@ -186,14 +194,14 @@ def _judge_one(setup: Setup, pair: Pair, output: Path | None, as_json: bool) -> 
 
 async def _judge_pair(setup: Setup, pair: Pair) -> Judgment:
     async with open_policy(setup.choice, slots=2) as policy:
-        judgment = await Judge(policy, setup.tools, setup.settings).judge(pair)
+        judgment = await Judge(policy, setup.opened.tools, setup.settings).judge(pair)
     return judgment if setup.tokens else without_tokens(judgment)
 
 
 async def _judge_file(setup: Setup, files: Files) -> Manifest:
     rows, data = read_rows(files.input, PairRow), describe_file(files.input)
     async with open_policy(setup.choice, slots=files.concurrency) as policy:
-        judge = Judge(policy, setup.tools, setup.settings)
+        judge = Judge(policy, setup.opened.tools, setup.settings)
 
         async def work(pair: Pair) -> Judgment:
             judgment = await judge.judge(pair)
@@ -234,10 +242,7 @@ def measure(judgment: Judgment) -> Measure:
     """What a judgment adds to the totals; `searched` when a search of it brought passages."""
     found = {
         "searched": any(
-            result.status == "ok"
-            for vote in judgment.votes
-            for turn in vote.trajectory.turns
-            for result in turn.results
+            call.found for vote in judgment.votes for call in counted_calls(vote.trajectory)
         ),
         "labelled": judgment.label is not None,
         "right": judgment.label is not None and judgment.label == _said(judgment),

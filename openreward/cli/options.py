@@ -68,6 +68,14 @@ Temperature = Annotated[
     float, typer.Option(min=0.0, rich_help_panel=JUDGE, help="0 is greedy; for votes take more.")
 ]
 Seed = Annotated[int, typer.Option(min=0, rich_help_panel=JUDGE, help="Of orders and sampling.")]
+TopP = Annotated[float, typer.Option(rich_help_panel=JUDGE, help="Nucleus of sampling.")]
+Principle = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", rich_help_panel=JUDGE, help="A principle to judge by, in words."),
+]
+QueryTokens = Annotated[
+    int, typer.Option(min=1, rich_help_panel=JUDGE, help="Tokens of a query; a longer one is cut.")
+]
 AnswerTokens = Annotated[
     int,
     typer.Option(min=1, rich_help_panel=JUDGE, help="Tokens of an answer; a longer one is cut."),
@@ -81,9 +89,9 @@ def _limit(text: str) -> Any:
 Calls = Annotated[int, _limit("Searches.")]
 Turns = Annotated[int, _limit("Turns of the model.")]
 TurnTokens = Annotated[int, _limit("Tokens of a turn.")]
-TotalTokens = Annotated[int, _limit("Tokens of all turns, prompts included.")]
-Passages = Annotated[int, _limit("Passages of a search.")]
-EvidenceTokens = Annotated[int, _limit("Tokens of all passages.")]
+TotalTokens = Annotated[int, _limit("Tokens of prompt, passages and turns together.")]
+Passages = Annotated[int, typer.Option(min=1, rich_help_panel=LIMITS, help="Passages of a search.")]
+EvidenceTokens = Annotated[int, _limit("Tokens of the passages of one turn.")]
 SecondsPerCall = Annotated[float, _limit("Seconds of a search.")]
 Seconds = Annotated[float, _limit("Seconds in all.")]
 
