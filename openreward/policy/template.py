@@ -17,6 +17,16 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from openreward.errors import PolicyError
 from openreward.types import Message, ToolSpec
 
+_FAILURES = (
+    jinja2.TemplateError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+
 
 class TemplateRefusal(Exception):
     """The template does not render this conversation; the message is its own."""
@@ -57,7 +67,7 @@ class ChatTemplate:
                 add_generation_prompt=generation,
                 **self._tokens,
             )
-        except (jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
+        except _FAILURES as error:
             raise TemplateRefusal(str(error) or type(error).__name__) from None
 
 

@@ -108,6 +108,7 @@ class Transport:
             ),
             limits=limits,
             trust_env=self.settings.trust_env,
+            verify=self.address.api.startswith("https:"),  # loading certificates takes 0.1 s
         )
 
     async def __aenter__(self) -> Self:
