@@ -68,6 +68,7 @@ class LocalIndex:
                 "expected per_document and max_terms of at least 1, "
                 f"got {per_document} and {max_terms}"
             )
+        self.directory = directory
         self.meta = read_meta(directory, source)
         self.source = self.meta.source
         self.version = self.meta.version
@@ -87,6 +88,13 @@ class LocalIndex:
 
     def lookup(self, query: str, k: int) -> Found:
         """The same as `search`, for callers without an event loop."""
+        try:
+            return self._lookup(query, k)
+        except ValueError as error:  # tantivy met bytes that it did not write
+            cure = remedy(self.directory, self.source)
+            raise IndexMismatch(f"{self.directory} is broken: {error}; {cure}") from error
+
+    def _lookup(self, query: str, k: int) -> Found:
         if k < 1:
             raise UserError(f"expected k of at least 1, got {k}")
         folded = fold(query[:_QUERY_LIMIT])

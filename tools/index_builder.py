@@ -25,6 +25,7 @@ from openreward.tools.index_meta import (
     IndexMeta,
     IndexSettings,
     schema,
+    sum_file,
 )
 from openreward.tools.passages import cut
 from openreward.types import Document, Passage
@@ -106,10 +107,7 @@ def _fill(
         f"{FORMAT} {source} {settings.model_dump_json()}\n".encode(), digest_size=16
     )
     rows = passages = duplicates = blank = 0
-    index = tantivy.Index(schema(), path=str(data))
-    index.register_tokenizer(CHAIN, analyzer())
-    writer = index.writer(heap_size=64_000_000, num_threads=1)  # one thread: one order of passages
-    with _seen_texts(data / "seen") as is_new:
+    with _seen_texts(data / "seen") as is_new, _writer(data) as writer:
         for rows, document in enumerate(documents, start=1):
             _check_source(document, source, rows)
             if progress and rows % _TELL_EVERY == 0:
@@ -121,9 +119,9 @@ def _fill(
             added = _add(writer, document, rows, settings, data.parent)
             passages += added
             blank += not added
-    if not passages:
-        raise UserError(f"expected documents of {source!r}, got none with text in {rows} rows")
-    _commit(writer, data.parent)
+        if not passages:
+            raise UserError(f"expected documents of {source!r}, got none with text in {rows} rows")
+        _commit(writer, data.parent)
     if progress:
         progress(rows)
     return IndexMeta(
@@ -138,7 +136,7 @@ def _fill(
         blank=blank,
         data=data.name,
         files={
-            path.name: path.stat().st_size
+            path.name: sum_file(path)
             for path in sorted(data.iterdir())
             if not path.name.endswith(".lock")
         },
@@ -151,6 +149,19 @@ def _check_source(document: Document, source: str, row: int) -> None:
             f"row {row} ({shorten(document.id)}): expected source {source!r}, got "
             f"{shorten(document.source)}; build one index for each source"
         )
+
+
+@contextlib.contextmanager
+def _writer(data: Path) -> Iterator[tantivy.IndexWriter]:
+    """A writer of one thread, so that passages lie in one order; its threads end with it."""
+    index = tantivy.Index(schema(), path=str(data))
+    index.register_tokenizer(CHAIN, analyzer())
+    writer = index.writer(heap_size=64_000_000, num_threads=1)
+    try:
+        yield writer
+    finally:
+        with contextlib.suppress(ValueError):  # a failed writer was reported where it failed
+            writer.wait_merging_threads()
 
 
 @contextlib.contextmanager
@@ -219,7 +230,6 @@ def _add(
 def _commit(writer: tantivy.IndexWriter, directory: Path) -> None:
     try:
         writer.commit()
-        writer.wait_merging_threads()
     except ValueError as error:
         raise UserError(_unwritable(directory, error)) from None
 

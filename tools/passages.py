@@ -55,8 +55,8 @@ def count_words(text: str) -> float:
 
 def cut(text: str, settings: CutSettings) -> list[tuple[int, int]]:
     """Spans of the passages, in order; together they hold every character that is not a space."""
-    if text.isascii() and len(text) <= 6 * settings.max_words and text.count(" ") < 100:
-        pieces = [_Piece(0, len(text), 0.0)]  # short for certain: most introductions are
+    if text.isascii() and len(text.split()) + len(text) // 64 <= settings.max_words:
+        pieces = [_Piece(0, len(text), 0.0)]  # one for certain, as most introductions are
     else:
         pieces = _join(list(_pieces(text, settings.max_words)), settings)
     spans = (_trim(text, piece.start, piece.end) for piece in pieces)
