@@ -55,7 +55,7 @@ def test_twenty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> No
     assert judge(tmp_path, "in.jsonl", "-o", "whole.jsonl", *SCRIPTED).returncode == 0
 
     for number in range(20):
-        with start(tmp_path, *OUT, "--resume", DELAY="0.05") as process:
+        with start(tmp_path, *OUT, "--resume", "--concurrency", "4", DELAY="0.1") as process:
             if chance.random() < 0.1:  # while it starts
                 time.sleep(chance.random())
             else:
@@ -68,6 +68,7 @@ def test_twenty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> No
             with out.open("ab") as file:
                 line = whole.read_bytes().splitlines()[0]
                 file.write(line[: chance.randrange(1, len(line))])
+    sys.stderr.write(f"{lines(out)} rows after 20 kills\n")
     assert 0 < lines(out) < 300, seed
 
     end = judge(tmp_path, *OUT, "--resume")
