@@ -7,6 +7,7 @@ A query is cut into terms here and never parsed as a query language, for a model
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -187,9 +188,15 @@ def _merge(titles: list[_Hit], ranked: list[_Hit], per_document: int, k: int) ->
 def _open(directory: Path, meta: IndexMeta) -> tantivy.Searcher:
     cure = remedy(directory, meta.source)
     try:
-        index = tantivy.Index.open(str(directory / meta.data))
-        index.register_tokenizer(CHAIN, analyzer())
-        searcher = index.searcher()
+        # Opening takes a lock file in the folder, which may be another's, or read-only: so it is
+        # done in a folder of links. The files stay mapped when that is gone.
+        with tempfile.TemporaryDirectory(prefix="openreward-") as view:
+            for name in meta.files:
+                (Path(view) / name).symlink_to((directory / meta.data / name).absolute())
+            index = tantivy.Index.open(view)
+            index.config_reader("manual")  # nothing changes, so nothing need be watched
+            index.register_tokenizer(CHAIN, analyzer())
+            searcher = index.searcher()
     except (OSError, ValueError) as error:
         raise IndexMismatch(
             f"{directory}: tantivy {version('tantivy')} cannot open this index, written by "

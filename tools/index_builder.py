@@ -122,6 +122,10 @@ def _fill(
         if not passages:
             raise UserError(f"expected documents of {source!r}, got none with text in {rows} rows")
         _commit(writer, data.parent)
+    for path in data.iterdir():
+        path.chmod(
+            data.stat().st_mode & 0o666
+        )  # tantivy keeps some to their owner; an index may be shared
     if progress:
         progress(rows)
     return IndexMeta(

@@ -204,6 +204,30 @@ def test_a_damaged_file_is_found_when_the_index_is_opened(
         LocalIndex(built)
 
 
+def test_an_index_in_a_folder_of_others_is_read(built: Path) -> None:
+    files = [path for path in built.glob("data-*/*") if not path.name.endswith(".lock")]
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in files)
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from openreward.tools.index import LocalIndex\n"
+        "if os.geteuid() == 0: os.setegid(65534); os.seteuid(65534)\n"
+        "print(LocalIndex(Path(sys.argv[1])).lookup('apples', 1).passages[0].source)"
+    )
+    [folder] = built.glob("data-*")
+    for path in (folder / ".tantivy-meta.lock", folder / ".tantivy-writer.lock"):
+        path.unlink(missing_ok=True)
+    for path in built.parents:
+        if path.name.startswith("pytest-"):
+            path.chmod(path.stat().st_mode | 0o055)
+    built.parent.chmod(0o755)
+    folder.chmod(0o555)
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(built)], capture_output=True, text=True, check=False
+    )
+    folder.chmod(0o755)
+    assert (run.stdout, run.stderr) == ("notes\n", "")
+
+
 def test_opening_is_fast(built: Path) -> None:
     started = time.perf_counter()
     for _ in range(20):
