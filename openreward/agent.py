@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import Field
 
 from openreward import parse, prompts
-from openreward.counting import query_of
+from openreward.counting import SERVICE_FAULTS, call_key, query_of
 from openreward.errors import PolicyError
 from openreward.evidence import show
 from openreward.policy.base import Conversation, Generation, Policy, Sampling
@@ -86,6 +86,7 @@ class _State:
     clock: Clock
     turns: list[Turn] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
+    asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # -> passage numbers
     calls: int = 0
     used_tokens: int = 0  # of the context, as the engine last counted it
     policy_seconds: float = 0.0
@@ -181,16 +182,27 @@ class _State:
             decided = parse.read_verdict(generation.text, self.task.tie).status != "unparsed"
             if decided and not reading.tagged:
                 return (), ()
-            first = self.calls + 1
             calls = [
-                ToolCall(id=f"call-{first + n}", name=call.name, arguments=call.arguments)
-                for n, call in enumerate(reading.calls)
+                ToolCall(id=f"call-{self.calls + n}", name=call.name, arguments=call.arguments)
+                for n, call in enumerate(reading.calls, start=1)
             ]
             problems = list(reading.problems)
+        fresh = self._not_asked_before(calls, problems)
         left = self.limits.calls - self.calls
-        if len(calls) > left:
-            problems.append(f"{len(calls) - left} calls were not run: only {left} were left")
-        return tuple(calls[:left]), tuple(problems)
+        if len(fresh) > left:
+            problems.append(f"{len(fresh) - left} calls were not run: only {left} were left")
+        return tuple(fresh[:left]), tuple(problems)
+
+    def _not_asked_before(self, calls: Sequence[ToolCall], problems: list[str]) -> list[ToolCall]:
+        """The calls that repeat none; the others are told to the model, which loops otherwise."""
+        fresh: dict[tuple[str, str], ToolCall] = {}
+        for call in calls:
+            key = call_key(call)
+            if key in self.asked:
+                problems.append(prompts.repeated(call, self.asked[key]))
+            else:
+                fresh.setdefault(key, call)
+        return list(fresh.values())
 
     async def _answer(self, talk: Conversation, turn: Turn) -> bool:
         """Run the calls of a turn and tell the model; returns whether its next turn is the last."""
@@ -201,7 +213,7 @@ class _State:
         last = self._must_end(await self._size(texts))
         texts.extend(turn.problems)
         step = self._step(last, bool(texts))
-        _tell(talk, turn.tool_calls, texts, step, self._tool_messages(talk))
+        prompts.tell(talk, turn.tool_calls, texts, step, self._tool_messages(talk))
         return last
 
     def _step(self, last: bool, told: bool) -> str:
@@ -240,6 +252,8 @@ class _State:
                 result.passages, call.name, query_of(call), len(self.evidence), share, self.policy
             )
             self.evidence.extend(item for item, _ in shown)
+            if result.status not in SERVICE_FAULTS:
+                self.asked[call_key(call)] = [item.number for item, _ in shown]
             texts.append(prompts.results_text(self.task, call, result, shown))
         return texts
 
@@ -278,18 +292,3 @@ class _State:
             usage=total_usage([turn.usage for turn in self.turns]) if self.turns else Usage(),
             times=Times(total=total, policy=self.policy_seconds, tools=self.tool_seconds),
         )
-
-
-def _tell(
-    talk: Conversation, calls: Sequence[ToolCall], texts: list[str], step: str, tool_messages: bool
-) -> None:
-    """Append results, problems and the next step, which stands behind the last of them."""
-    asked = talk.messages[-1].tool_calls or tuple(calls)
-    if not tool_messages or not asked:
-        talk.messages.append(Message(role="user", content="\n\n".join([*texts, step])))
-        return
-    results, problems = texts[: len(calls)], texts[len(calls) :]
-    results += ["not run: no call was left"] * (len(asked) - len(results))
-    results[-1] = "\n\n".join([results[-1], *problems, step])
-    for call, text in zip(asked, results, strict=True):
-        talk.messages.append(Message(role="tool", content=text, tool_call_id=call.id))

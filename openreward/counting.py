@@ -7,6 +7,7 @@ by the service (unavailable, rate limited, timeout) counts neither way.
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from openreward.types import ToolCall, ToolResult, ToolStatus, Trajectory
@@ -56,6 +57,12 @@ def failed_by_service(trajectory: Trajectory) -> bool:
         return True
     ran = ran_calls(trajectory)
     return bool(ran) and all(result.status in SERVICE_FAULTS for _, result in ran)
+
+
+def call_key(call: ToolCall) -> tuple[str, str]:
+    """What a repeated call shares with the first: tool and arguments, case and space folded."""
+    arguments = json.dumps(call.arguments, sort_keys=True)
+    return call.name, " ".join(arguments.casefold().split())
 
 
 def query_of(call: ToolCall) -> str:

@@ -149,8 +149,9 @@ def _as_calls(value: object) -> Iterator[CallText | str]:
         return
     if not isinstance(value, dict):
         return
-    if isinstance(value.get("function"), dict):
-        value = value["function"]
+    inner = value.get("function")
+    if isinstance(inner, dict):
+        value = inner
     name = value.get("name", value.get("function"))
     key = next((k for k in ("arguments", "parameters", "args", "input") if k in value), None)
     if not isinstance(name, str) or not name.strip() or key is None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from openreward.inert import inert
 from openreward.parse import LETTERS
-from openreward.policy.base import Constraint, ToolStyle
+from openreward.policy.base import Constraint, Conversation, ToolStyle
 from openreward.types import Evidence, Message, Task, ToolCall, ToolResult, ToolSpec
 
 PROMPTS_VERSION = "1"
@@ -31,8 +31,8 @@ Write one tool call with "name" and "arguments" and nothing else."""
 _NO_TOOLS = "Judge from what you know."
 
 _VERDICT = """\
-Write two or three sentences: which facts {passages}decide, and which answer fits them. \
-Then end with the verdict on a line of its own: {choices}."""
+Judge now: write two or three sentences about which facts {passages}decide and which answer \
+fits them. Then end with the verdict on a line of its own: {choices}."""
 
 
 def opening(task: Task, tools: Sequence[ToolSpec], style: ToolStyle) -> list[Message]:
@@ -83,7 +83,7 @@ def results_text(
 ) -> str:
     """What the model reads of one call: numbered passages with ids, or what went wrong."""
     if result.status != "ok":
-        return f"{call.name}: {result.status}. {inert(result.message)}"
+        return f"{inert(call.name)}: {result.status}. {inert(result.message)}"
     lines = []
     for evidence, text in shown:
         passage = evidence.passage
@@ -94,21 +94,42 @@ def results_text(
 
 def next_step(task: Task, calls_left: int, searched: bool) -> str:
     """The words behind the results of a turn, while the model may still search."""
-    more = f"Search once more if a fact is missing ({calls_left} left). Otherwise judge now. "
-    return more + verdict_request(task, searched)
+    more = f" Only if the deciding fact is missing, search for something else ({calls_left} left)."
+    return verdict_request(task, searched) + more
 
 
 def last_step(task: Task, searched: bool) -> str:
     """The words before the forced last turn."""
-    return "No search is left: judge now. " + verdict_request(task, searched)
+    return "No search is left. " + verdict_request(task, searched)
 
 
 def neither(task: Task, calls_left: int) -> str:
     """What the model is told after a turn that held neither a call nor a verdict."""
     return (
         "Your turn held neither a tool call nor a verdict. Write one tool call "
-        f"({calls_left} left), or: {verdict_request(task)}"
+        f"({calls_left} left), or judge. {verdict_request(task)}"
     )
+
+
+def repeated(call: ToolCall, numbers: Sequence[int]) -> str:
+    """What the model is told of a call that it made before."""
+    seen = ", ".join(f"[{number}]" for number in numbers) or "no passages"
+    return f"{inert(call.name)} was asked the same before and brought {seen}; it was not run again"
+
+
+def tell(
+    talk: Conversation, calls: Sequence[ToolCall], texts: list[str], step: str, tool_messages: bool
+) -> None:
+    """Append results, problems and the next step, which stands behind the last of them."""
+    asked = talk.messages[-1].tool_calls or tuple(calls)
+    if not tool_messages or not asked:
+        talk.messages.append(Message(role="user", content="\n\n".join([*texts, step])))
+        return
+    results, problems = texts[: len(calls)], texts[len(calls) :]
+    results += ["not run, see below"] * (len(asked) - len(results))
+    results[-1] = "\n\n".join([results[-1], *problems, step])
+    for call, text in zip(asked, results, strict=True):
+        talk.messages.append(Message(role="tool", content=text, tool_call_id=call.id))
 
 
 def _fence(head: str, text: str, mark: str) -> str:
