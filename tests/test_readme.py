@@ -110,6 +110,16 @@ def test_python_examples_import_what_exists(block: str) -> None:
         assert [a.name for a in node.names if not hasattr(module, a.name)] == []
 
 
+@pytest.mark.model
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_examples_run(block: str, small_model: Path) -> None:
+    if not (small_model.parent.parent / "indexes" / "wikipedia").is_dir():
+        pytest.skip("no Wikipedia index; `openreward index fetch wikipedia-introductions`")
+    run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=250)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split()[0] in ("ok", "tie", "unparsed")
+
+
 def test_the_exit_codes_are_those_of_the_errors() -> None:
     table = {int(code) for code in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]

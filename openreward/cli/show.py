@@ -90,7 +90,7 @@ def _print(lines: Iterator[Line]) -> None:
 
 def judgment_lines(judgment: Judgment, only: int | None = None) -> Iterator[Line]:
     """A judgment, or one of its votes counted from 1, as lines that are safe to print."""
-    label = "" if judgment.label is None else f", label {judgment.label}"
+    label = "" if judgment.label is None else f" (label: {judgment.label})"
     yield f"{one_line(judgment.id)}: {_outcome(judgment)}{label}", HEAD
     if judgment.reason:
         yield from _indented(judgment.reason, "  ", BAD)
@@ -109,7 +109,7 @@ def judgment_lines(judgment: Judgment, only: int | None = None) -> Iterator[Line
 def _outcome(judgment: Judgment | Vote) -> str:
     if judgment.winner is None:
         return judgment.status
-    return f"{judgment.status}, the better answer is {judgment.winner}"
+    return f"{judgment.status}, responses[{judgment.winner}] is better"
 
 
 def _cost(record: Judgment | Trajectory) -> str:
@@ -123,7 +123,8 @@ def _cost(record: Judgment | Trajectory) -> str:
 
 def _vote_lines(number: int, vote: Vote) -> Iterator[Line]:
     trajectory = vote.trajectory
-    shown = ", ".join(f"{chr(65 + place)} = {index}" for place, index in enumerate(vote.order))
+    places = enumerate(vote.order)
+    shown = ", ".join(f"{chr(65 + place)}: responses[{index}]" for place, index in places)
     yield f"vote {number} ({shown}): {_outcome(vote)}", HEAD
     yield f"  {one_line(trajectory.model)}, {trajectory.path} path", FAINT
     for message in trajectory.prompt:

@@ -119,11 +119,11 @@ def show(*arguments: str) -> str:
 def test_a_judgment_is_shown_from_the_label_to_the_ledger(tmp_path: Path) -> None:
     output = show(str(write(tmp_path / "out.jsonl", judgment())), "--vote", "2")
     assert output.splitlines() == [
-        "p1: tie, label 1",
+        "p1: tie (label: 1)",
         "  the two orders name different answers",
         "  note: response 0 was cut",
         "",
-        "vote 2 (A = 1, B = 0): ok, the better answer is 1",
+        "vote 2 (A: responses[1], B: responses[0]): ok, responses[1] is better",
         "  tiny, token path",
         "  system",
         "    Judge.",
@@ -157,8 +157,8 @@ def test_a_judgment_is_shown_from_the_label_to_the_ledger(tmp_path: Path) -> Non
 
 def test_both_votes_are_shown_by_default(tmp_path: Path) -> None:
     output = show(str(write(tmp_path / "out.jsonl", judgment())))
-    assert "vote 1 (A = 0, B = 1): ok, the better answer is 0" in output
-    assert "vote 2 (A = 1, B = 0): ok, the better answer is 1" in output
+    assert "vote 1 (A: responses[0], B: responses[1]): ok, responses[0] is better" in output
+    assert "vote 2 (A: responses[1], B: responses[0]): ok, responses[1] is better" in output
 
 
 def test_a_passage_found_twice_has_a_number_each_time() -> None:
