@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from openreward.policy.transport import Transport
 from openreward.policy.wire import ChatChoice, ChatCompletion, NativeCall
 from openreward.types import Message, PolicyPath, ToolCall, Usage
 
+_WORD = re.compile(r" ?[A-Za-z]+")
 _OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
@@ -132,13 +134,16 @@ def close_tags(text: str, stops: Sequence[str]) -> str:
 def estimate_tokens(text: str) -> int:
     """At least as many tokens as common tokenizers make of natural text, code and numbers.
 
-    ASCII letters and spaces count a third, other ASCII (digits, signs) one each, anything else half
-    a token for each UTF-8 byte, and one more.
+    A word of ASCII letters, with a space before it, counts one for every three letters or part of
+    three; other ASCII (digits, signs, other spaces) one each; anything else half a token for each
+    UTF-8 byte; and one more.
     """
-    thirds = sum(char.isascii() and (char.isalpha() or char == " ") for char in text)
-    plain = sum(char.isascii() for char in text)
-    wide = len(text.encode("utf-8", "surrogatepass")) - plain
-    return math.ceil(thirds / 3 + (plain - thirds) + wide / 2) + 1
+    words = _WORD.findall(text)
+    letters = sum(map(len, words))
+    ascii_length = sum(map(str.isascii, text))
+    wide = len(text.encode("utf-8", "surrogatepass")) - ascii_length
+    pieces = sum(math.ceil(len(word.lstrip(" ")) / 3) for word in words)
+    return pieces + (ascii_length - letters) + math.ceil(wide / 2) + 1
 
 
 def _arguments(value: JsonValue) -> dict[str, JsonValue] | None:
