@@ -1,7 +1,7 @@
-"""What a tool is: an async function of keyword arguments that returns passages, or raises `ToolError`.
+"""A tool: an async function of keyword arguments that returns passages or raises `ToolError`.
 
-Its JSON schema comes from its signature and docstring. A search back end (`Search`) is what the three
-source tools share: live service, local index, cache and tape all have this one shape and stack.
+Its JSON schema comes from its signature and docstring. A search back end (`Search`) is what the
+three source tools share: live service, local index, cache and tape have this one shape and stack.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
 
 
 async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) -> ToolResult:
-    """Run one call to its typed result in at most `seconds`; a failure of the tool is a result too."""
+    """Run one call to its typed result in at most `seconds`; a tool's failure is a result too."""
     started = time.monotonic()
     found, message = Found(()), ""
     status: ToolStatus = "ok"
