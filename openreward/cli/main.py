@@ -24,6 +24,7 @@ COMMANDS = {
     "judge": "Judge pairs of answers, one or a file of them, with evidence.",
     "show": "Show one judgment: turns, searches, passages, verdict.",
     "doctor": "Say what is installed, reachable and clashing.",
+    "demo": "Judge ten shipped pairs on the embedded default.",
     "index": "Build and search local indexes.",
     "model": "Fetch and list local models.",
 }

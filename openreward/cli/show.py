@@ -43,7 +43,7 @@ def command(
         shown = judgment.model_copy(update={"votes": chosen})
         typer.echo(json.dumps(shown.model_dump(mode="json")))  # ASCII: nothing in it can act
     else:
-        _print(judgment_lines(judgment, vote))
+        print_lines(judgment_lines(judgment, vote))
 
 
 def find(file: Path, id: str | None = None, line: int | None = None) -> Judgment:
@@ -79,7 +79,8 @@ def _not_found(
     return f"{message}; and {unreadable}" if broken else message
 
 
-def _print(lines: Iterator[Line]) -> None:
+def print_lines(lines: Iterator[Line]) -> None:
+    """Print lines in their styles; unwrapped where there is no terminal."""
     from rich.console import Console
     from rich.text import Text
 
