@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -32,12 +33,12 @@ from openreward.types import (
     ToolResult,
     Trajectory,
     Turn,
-    Usage,
     Verdict,
     total_usage,
 )
 
 Clock = Callable[[], float]
+T = TypeVar("T")
 
 
 class Limits(Record):
@@ -65,6 +66,16 @@ async def run(
     return await state.run()
 
 
+async def together(steps: Sequence[Coroutine[None, None, T]]) -> tuple[T, ...]:
+    """Run all at once, results in order; a failure cancels the others and is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            jobs = [group.create_task(step) for step in steps]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return tuple(job.result() for job in jobs)
+
+
 @dataclass
 class _End(Exception):
     """Ends the loop from within a step."""
@@ -88,29 +99,33 @@ class _State:
     evidence: list[Evidence] = field(default_factory=list)
     asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # -> passage numbers
     calls: int = 0
-    used_tokens: int = 0  # of the context, as the engine last counted it
+    used_tokens: int = 0  # of the context: what the engine last counted, and what came since
     policy_seconds: float = 0.0
     tool_seconds: float = 0.0
 
     async def run(self) -> Trajectory:
         started = self.clock()
-        specs = tuple(tool.spec for tool in self.tools.values())
+        searching = self.limits.calls > 0 and self.limits.turns > 1
+        specs = tuple(tool.spec for tool in self.tools.values()) if searching else ()
         prompt = prompts.opening(self.task, specs, self.policy.tool_style)
         native = specs if self.policy.tool_style == "template" else ()
         talk = Conversation(list(prompt), native)
         end = _End("time_limit", f"no verdict within {self.limits.seconds:g} s")
         verdict = Verdict(status="error")
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                verdict, end = await self._turns(talk)
+            async with asyncio.timeout(self.limits.seconds) as limit:
+                verdict, end = await self._turns(talk, last=not specs)
         except TimeoutError:
-            pass
+            if not limit.expired():  # somebody else's, so a fault of the policy
+                raise
+        except PolicyError as error:
+            overflow = error.fault == "context_overflow"
+            end = _End("context_limit" if overflow else "policy_error", str(error), error.fault)
         except _End as early:
             end = early
         return self._trajectory(tuple(prompt), verdict, end, self.clock() - started)
 
-    async def _turns(self, talk: Conversation) -> tuple[Verdict, _End]:
-        last = not self.tools or self.limits.calls == 0 or self.limits.turns == 1
+    async def _turns(self, talk: Conversation, last: bool) -> tuple[Verdict, _End]:
         while True:
             turn, verdict = await self._turn(talk, last)
             if turn.finish_reason == "refused":
@@ -150,7 +165,7 @@ class _State:
     async def _generate(self, talk: Conversation, last: bool) -> Generation:
         left = self._tokens_left()
         if left < 16:
-            raise _End("token_limit", f"{self.used_tokens} of {self._budget()} tokens are used")
+            raise _End("token_limit", f"{self.used_tokens} of {self.used_tokens + left} tokens are used")
         sampling = replace(
             self.sampling,
             max_tokens=min(self.limits.turn_tokens, left),
@@ -162,10 +177,6 @@ class _State:
         started = self.clock()
         try:
             return await self.policy.generate(talk, sampling)
-        except PolicyError as error:
-            overflow = error.fault == "context_overflow"
-            reason: StopReason = "context_limit" if overflow else "policy_error"
-            raise _End(reason, str(error), error.fault) from error
         finally:
             self.policy_seconds += self.clock() - started
 
@@ -175,17 +186,17 @@ class _State:
         """The calls of a turn that may run, and what the model is told of the others."""
         if last:
             return (), ()
-        if generation.tool_calls or generation.problems:
-            calls, problems = list(generation.tool_calls), list(generation.problems)
-        else:
+        calls, problems = generation.tool_calls, list(generation.problems)
+        if not calls and not problems:
             reading = parse.read_calls(generation.text)
             decided = parse.read_verdict(generation.text, self.task.tie).status != "unparsed"
             if decided and not reading.tagged:
                 return (), ()
-            calls = [
-                ToolCall(id=f"call-{self.calls + n}", name=call.name, arguments=call.arguments)
+            place = f"call-{len(self.turns) + 1}"
+            calls = tuple(
+                ToolCall(id=f"{place}-{n}", name=call.name, arguments=call.arguments)
                 for n, call in enumerate(reading.calls, start=1)
-            ]
+            )
             problems = list(reading.problems)
         fresh = self._not_asked_before(calls, problems)
         left = self.limits.calls - self.calls
@@ -200,8 +211,10 @@ class _State:
             key = call_key(call)
             if key in self.asked:
                 problems.append(prompts.repeated(call, self.asked[key]))
+            elif key in fresh:
+                problems.append(prompts.twice(call))
             else:
-                fresh.setdefault(key, call)
+                fresh[key] = call
         return list(fresh.values())
 
     async def _answer(self, talk: Conversation, turn: Turn) -> bool:
@@ -210,7 +223,8 @@ class _State:
         self.turns[-1] = turn.model_copy(update={"results": results})
         self.calls += len(results)
         texts = await self._texts(turn.tool_calls, results)
-        last = self._must_end(await self._size(texts))
+        self.used_tokens += await self.policy.count_tokens("\n".join(texts))
+        last = self._must_end()
         texts.extend(turn.problems)
         step = self._step(last, bool(texts))
         prompts.tell(talk, turn.tool_calls, texts, step, self._tool_messages(talk))
@@ -221,9 +235,9 @@ class _State:
         left = self.limits.calls - self.calls
         if last:
             return prompts.last_step(self.task, found)
-        return (
-            prompts.next_step(self.task, left, found) if told else prompts.neither(self.task, left)
-        )
+        if told:
+            return prompts.next_step(self.task, left, found)
+        return prompts.neither(self.task, left)
 
     def _tool_messages(self, talk: Conversation) -> bool:
         """Whether results go back as tool messages; a chat server wants native calls for that."""
@@ -234,12 +248,9 @@ class _State:
         started = self.clock()
         seconds = self.limits.seconds_per_call
         try:
-            async with asyncio.TaskGroup() as group:
-                jobs = [group.create_task(run_call(self.tools, call, seconds)) for call in calls]
-        except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        self.tool_seconds += self.clock() - started
-        return tuple(job.result() for job in jobs)
+            return await together([run_call(self.tools, call, seconds) for call in calls])
+        finally:
+            self.tool_seconds += self.clock() - started
 
     async def _texts(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[str]:
         """What the model reads of each call, trimmed to the evidence budget; fills the ledger."""
@@ -257,38 +268,32 @@ class _State:
             texts.append(prompts.results_text(self.task, call, result, shown))
         return texts
 
-    async def _size(self, texts: Sequence[str]) -> int:
-        return await self.policy.count_tokens("\n".join(texts)) if texts else 0
-
-    def _must_end(self, coming: int) -> bool:
+    def _must_end(self) -> bool:
         spent = self.calls >= self.limits.calls or len(self.turns) >= self.limits.turns - 1
-        return spent or self._tokens_left() - coming < 2 * self.limits.turn_tokens
-
-    def _budget(self) -> int:
-        return min(self.limits.total_tokens, self.policy.context or self.limits.total_tokens)
+        return spent or self._tokens_left() < 2 * self.limits.turn_tokens
 
     def _tokens_left(self) -> int:
-        return self._budget() - self.used_tokens
+        total = self.limits.total_tokens
+        return min(total, self.policy.context or total) - self.used_tokens
 
     def _trajectory(
         self, prompt: tuple[Message, ...], verdict: Verdict, end: _End, total: float
     ) -> Trajectory:
         said = self.turns[-1].text if end.reason == "verdict" else ""
         cited = parse.cited_numbers(said)
+        ledger = [e.model_copy(update={"cited": e.number in cited}) for e in self.evidence]
         return Trajectory(
             task=self.task.id,
             path=self.policy.path,
             model=self.policy.model,
             prompt=prompt,
             turns=tuple(self.turns),
-            evidence=tuple(
-                item.model_copy(update={"cited": item.number in cited}) for item in self.evidence
-            ),
+            evidence=tuple(ledger),
             verdict=verdict,
             explanation=parse.explanation(said),
             stop_reason=end.reason,
             error=end.error or None,
             fault=end.fault,
-            usage=total_usage([turn.usage for turn in self.turns]) if self.turns else Usage(),
+            usage=total_usage([turn.usage for turn in self.turns]),
             times=Times(total=total, policy=self.policy_seconds, tools=self.tool_seconds),
         )

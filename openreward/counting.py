@@ -61,8 +61,11 @@ def failed_by_service(trajectory: Trajectory) -> bool:
 
 def call_key(call: ToolCall) -> tuple[str, str]:
     """What a repeated call shares with the first: tool and arguments, case and space folded."""
-    arguments = json.dumps(call.arguments, sort_keys=True)
-    return call.name, " ".join(arguments.casefold().split())
+    folded = {
+        key: " ".join(value.casefold().split()) if isinstance(value, str) else value
+        for key, value in call.arguments.items()
+    }
+    return call.name, json.dumps(folded, sort_keys=True)
 
 
 def query_of(call: ToolCall) -> str:

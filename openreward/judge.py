@@ -16,7 +16,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from openreward.agent import Clock, Limits, run
+from openreward.agent import Clock, Limits, run, together
+from openreward.errors import PolicyError
 from openreward.evidence import trim
 from openreward.policy.base import Policy, Sampling
 from openreward.tools.base import Tool
@@ -82,13 +83,21 @@ class Judge:
             reason = "the two answers are identical; the model was not asked"
             return Judgment(id=pair.id, status="tie", reason=reason, label=pair.label)
         started = self.clock()
-        shown, notes = await self._fit(pair)
-        jobs = []
-        async with asyncio.TaskGroup() as group:
-            for order in self._orders(pair):
-                for vote in range(self.settings.votes):
-                    jobs.append(group.create_task(self._vote(pair, shown, order, vote)))
-        return _combine(pair, [job.result() for job in jobs], notes, self.clock() - started)
+        try:
+            shown, notes = await self._fit(pair)
+        except PolicyError as error:  # a server counts the tokens
+            reason, fault = f"policy_error: {error}", error.fault
+            return Judgment(
+                id=pair.id, status="error", reason=reason, fault=fault, label=pair.label
+            )
+        if shown[1] == shown[2]:
+            reason = "the two answers are identical as far as they fit; the model was not asked"
+            return Judgment(id=pair.id, status="tie", reason=reason, label=pair.label, notes=notes)
+        places = [
+            (order, vote) for order in self._orders(pair) for vote in range(self.settings.votes)
+        ]
+        votes = await together([self._vote(pair, shown, order, vote) for order, vote in places])
+        return _combine(pair, votes, notes, self.clock() - started)
 
     def _orders(self, pair: Pair) -> tuple[tuple[int, int], ...]:
         if self.settings.orders == "both":
@@ -143,14 +152,14 @@ def _combine(pair: Pair, votes: Sequence[Vote], notes: tuple[str, ...], seconds:
     status, winner, reason = _decide(votes)
     spoken = next((v.trajectory for v in votes if v.winner == winner and v.status == status), None)
     failed = next((v.trajectory for v in votes if v.trajectory.fault), None)
-    trajectory: Trajectory = spoken or votes[0].trajectory
+    trajectory: Trajectory = spoken or votes[0].trajectory  # none spoke for a disagreement
     return Judgment(
         id=pair.id,
         status=status,
         winner=winner,
         reason=reason,
         fault=failed.fault if failed and status == "error" else None,
-        explanation=trajectory.explanation,
+        explanation=spoken.explanation if spoken else "",
         label=pair.label,
         evidence=trajectory.evidence,
         votes=tuple(votes),
@@ -175,7 +184,10 @@ def _decide(votes: Sequence[Vote]) -> tuple[VerdictStatus, int | None, str]:
     winners = {winner for _, winner in each}
     if len(winners) == 1:
         winner = winners.pop()
-        return ("tie", None, "the model called a tie") if winner is None else ("ok", winner, "")
+        if winner is not None:
+            return "ok", winner, ""
+        called = all(vote.winner is None for vote in votes)
+        return "tie", None, "the model called a tie" if called else "the votes name no one winner"
     if len({winner for winner in winners if winner is not None}) == 1:
         return "tie", None, "one order names a winner, the other a tie"
     return "tie", None, "the two orders name different winners"

@@ -1,7 +1,7 @@
 """What the model is told: task -> messages, tool results -> messages. With parse.py, the protocol.
 
 Everything that is not ours (query, answers, principle, pages) is made inert and stands between
-fences that carry a nonce of the record, which the text inside cannot know.
+fences that carry a nonce of the record, which the text inside cannot know and cannot repeat.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from openreward.inert import inert
+from openreward.evidence import CUT
+from openreward.inert import BREAK, inert
 from openreward.parse import LETTERS
 from openreward.policy.base import Constraint, Conversation, ToolStyle
 from openreward.types import Evidence, Message, Task, ToolCall, ToolResult, ToolSpec
 
 PROMPTS_VERSION = "1"
+_MOST_OF_A_LINE = 500  # characters of a title, an id, a tool's name or message
 _SYSTEM = """\
 You are a careful judge. You compare two answers to a question and decide which one is better: \
 more correct, better supported by evidence, and more helpful.
@@ -83,11 +85,13 @@ def results_text(
 ) -> str:
     """What the model reads of one call: numbered passages with ids, or what went wrong."""
     if result.status != "ok":
-        return f"{inert(call.name)}: {result.status}. {inert(result.message)}"
+        message = _defused(_line(result.message), nonce(task))
+        return f"{_line(call.name)}: {result.status}. {message}"
     lines = []
     for evidence, text in shown:
         passage = evidence.passage
-        head = f"passage [{evidence.number}] {inert(passage.title)} ({inert(passage.document_id)})"
+        title = _defused(f"{_line(passage.title)} ({_line(passage.document_id)})", nonce(task))
+        head = f"passage [{evidence.number}] {title}"
         lines.append(_fence(head, text, nonce(task)))
     return "\n".join([*lines, _fence_end(nonce(task))])
 
@@ -114,7 +118,12 @@ def neither(task: Task, calls_left: int) -> str:
 def repeated(call: ToolCall, numbers: Sequence[int]) -> str:
     """What the model is told of a call that it made before."""
     seen = ", ".join(f"[{number}]" for number in numbers) or "no passages"
-    return f"{inert(call.name)} was asked the same before and brought {seen}; it was not run again"
+    return f"{_line(call.name)} was asked the same before and brought {seen}; it was not run again"
+
+
+def twice(call: ToolCall) -> str:
+    """What the model is told of a call that stands in a turn more than once."""
+    return f"{_line(call.name)} was asked the same twice in one turn; that counts as one call"
 
 
 def tell(
@@ -125,15 +134,26 @@ def tell(
     if not tool_messages or not asked:
         talk.messages.append(Message(role="user", content="\n\n".join([*texts, step])))
         return
-    results, problems = texts[: len(calls)], texts[len(calls) :]
-    results += ["not run, see below"] * (len(asked) - len(results))
-    results[-1] = "\n\n".join([results[-1], *problems, step])
+    brought = {call.id: text for call, text in zip(calls, texts, strict=False)}
+    results = [brought.get(call.id, "not run, see below") for call in asked]
+    results[-1] = "\n\n".join([results[-1], *texts[len(calls) :], step])
     for call, text in zip(asked, results, strict=True):
         talk.messages.append(Message(role="tool", content=text, tool_call_id=call.id))
 
 
 def _fence(head: str, text: str, mark: str) -> str:
-    return f"### {head} {mark}\n{inert(text)}"
+    return f"### {head} {mark}\n{_defused(inert(text), mark)}"
+
+
+def _defused(text: str, mark: str) -> str:
+    """Text that does not hold the nonce, should its writer have worked it out."""
+    return text.replace(mark, f"{mark[:6]}{BREAK}{mark[6:]}")
+
+
+def _line(text: str) -> str:
+    """Untrusted text for one line of ours: inert, its line ends as spaces, cut where it is long."""
+    line = inert(" ".join(text.split()))
+    return line if len(line) <= _MOST_OF_A_LINE else f"{line[:_MOST_OF_A_LINE]} {CUT}"
 
 
 def _fence_end(mark: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import time
 import typing
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, c
 
 from openreward.errors import ToolError, UserError, shorten
 from openreward.types import Passage, ToolCall, ToolResult, ToolSpec, ToolStatus
+
+_log = logging.getLogger(__name__)
+_CANCELS = 3  # how often a call that does not end is cancelled before it is left to itself
+_GRACE = 1.0  # seconds it has to end each time
+_AGAIN = "try once more or go on without it"
 
 
 class Found(NamedTuple):
@@ -78,20 +84,31 @@ def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
 
 
 async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) -> ToolResult:
-    """Run one call to its typed result in at most `seconds`; a tool's failure is a result too."""
+    """Run one call to its typed result in at most `seconds`; a tool's failure is a result too.
+
+    A tool that goes on when cancelled is cancelled again, three times in all, a second apart; then
+    it is left to itself with a warning, so that it cannot hold the loop.
+    """
     started = time.monotonic()
+    job = asyncio.create_task(_invoke(tools, call))
+    try:
+        finished, _ = await asyncio.wait([job], timeout=seconds)
+    finally:
+        await _end(job, call.name)
     found, message = Found(()), ""
     status: ToolStatus = "ok"
     try:
-        async with asyncio.timeout(seconds):
-            found = await _invoke(tools, call)
+        if not finished:
+            raise ToolError("timeout", f"{call.name} did not answer within {seconds:g} s; {_AGAIN}")
+        found = job.result()
+        if not found.passages:
+            raise ToolError("no_result", f"{call.name} found nothing; search for something else")
     except ToolError as error:
         status, message = error.status, str(error)
-    except TimeoutError:
-        status = "timeout"
-        message = (
-            f"{call.name} did not answer within {seconds:g} s; try once more or go on without it"
-        )
+    except TimeoutError:  # its own, not ours
+        status, message = "timeout", f"{call.name} timed out; {_AGAIN}"
+    except asyncio.CancelledError:  # from within: what it waited for was cancelled, not this call
+        status, message = "unavailable", f"{call.name} broke off; {_AGAIN}"
     return ToolResult(
         call_id=call.id,
         status=status,
@@ -100,6 +117,19 @@ async def run_call(tools: Mapping[str, Tool], call: ToolCall, seconds: float) ->
         seconds=time.monotonic() - started,
         cached=found.cached,
     )
+
+
+async def _end(job: asyncio.Task[Found], name: str) -> None:
+    """Cancel a call that is still under way, and wait until it is gone."""
+    for _ in range(_CANCELS):
+        if job.done():
+            break
+        job.cancel()
+        await asyncio.wait([job], timeout=_GRACE)
+        if job.done() and not job.cancelled() and job.exception() is not None:
+            _log.warning("%s failed when it was cancelled: %r", name, job.exception())
+    if not job.done():
+        _log.warning("%s goes on though it was cancelled %d times", name, _CANCELS)
 
 
 async def _invoke(tools: Mapping[str, Tool], call: ToolCall) -> Found:
