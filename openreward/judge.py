@@ -17,7 +17,7 @@ from typing import Literal
 from pydantic import Field
 
 from openreward.agent import Clock, Limits, run, together
-from openreward.errors import PolicyError
+from openreward.errors import PolicyError, UserError
 from openreward.evidence import trim
 from openreward.policy.base import Policy, Sampling
 from openreward.tools.base import Tool
@@ -75,7 +75,14 @@ class Judge:
 
     def compare_sync(self, query: str, a: str, b: str, *, id: str = "pair") -> Judgment:
         """`compare` for code that runs no event loop."""
-        return asyncio.run(self.compare(query, a, b, id=id))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.compare(query, a, b, id=id))
+        raise UserError(
+            "compare_sync was called where an event loop runs, as in a notebook; "
+            "use `await judge.compare(...)` there"
+        )
 
     async def judge(self, pair: Pair) -> Judgment:
         """Judge a pair. An engine that fails gives status "error" with its fault, no exception."""

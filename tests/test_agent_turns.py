@@ -31,13 +31,13 @@ BARE = '{"name": "find", "arguments": {"query": "width"}}'
 
 def test_the_calls_of_a_turn_run_at_once_and_keep_their_order() -> None:
     async def late_first(query: str) -> str:
-        await asyncio.sleep({"a": 0.3, "b": 0.0, "c": 0.15}[query])
+        await asyncio.sleep({"a": 0.6, "b": 0.0, "c": 0.3}[query])
         return f"said {query}"
 
     seen = Seen(call("a") + call("b") + call("c"), A_WINS)
     started = time.monotonic()
     found = go(seen, [find_tool(late_first)])
-    assert time.monotonic() - started < 0.44  # one after the other: 0.45
+    assert time.monotonic() - started < 0.85  # one after the other: 0.9
     assert [r.call_id for r in found.turns[0].results] == ["call-1-1", "call-1-2", "call-1-3"]
     assert [r.passages[0].text for r in found.turns[0].results] == ["said a", "said b", "said c"]
     assert [(e.number, e.query) for e in found.evidence] == [(1, "a"), (2, "b"), (3, "c")]
@@ -54,7 +54,7 @@ def test_one_call_of_sixteen_that_never_returns_costs_its_own_timeout_only() -> 
     calls = "".join(call(f"q{n}") for n in range(16))
     started = time.monotonic()
     found = go([calls, A_WINS], [find_tool(one_hangs)], Limits(calls=16, seconds_per_call=0.3))
-    assert 0.3 <= time.monotonic() - started < 0.8
+    assert 0.3 <= time.monotonic() - started < 0.9
     results = found.turns[0].results
     expected = ["ok"] * 16
     expected[7] = "timeout"
