@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from openreward.errors import PolicyError, shorten
 from openreward.policy.chat_path import ChatPolicy
-from openreward.policy.engines import Engine, LlamaCppEngine, VllmEngine
+from openreward.policy.engines import Engine, VllmEngine
+from openreward.policy.llama_engine import LlamaCppEngine
 from openreward.policy.token_path import TokenPolicy, find_traits
 from openreward.policy.transport import HttpSettings, Transport
 from openreward.policy.wire import Props, ServedModel, ServedModels, Tokens, Version
@@ -52,7 +53,7 @@ async def probe(
     engine = None if chat else await _engine(transport, name, context)
     if engine is None:
         return ChatPolicy(transport, name, context)
-    return TokenPolicy(transport, engine, name, await find_traits(engine))
+    return TokenPolicy(engine, name, await find_traits(engine))
 
 
 async def served_models(transport: Transport) -> tuple[ServedModel, ...]:

@@ -1,7 +1,7 @@
-"""The engines that take and give token ids, each with its own words for the same four things.
+"""What the token path needs of an engine, and vLLM as one (llama.cpp: `llama_engine`).
 
-llama.cpp hands out its chat template, which is rendered here; vLLM renders by /tokenize and shows
-the text by /detokenize. Both complete from ids and name every sampled id with its logprob.
+vLLM renders a conversation by /tokenize and shows the text by /detokenize; it completes from ids
+and names every sampled id with its logprob.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from typing import NamedTuple, Protocol
 
 from openreward.errors import PolicyError
 from openreward.policy.base import Sampling
-from openreward.policy.template import ChatTemplate, TemplateRefusal, plain
+from openreward.policy.template import TemplateRefusal, plain
 from openreward.policy.transport import Transport
-from openreward.policy.wire import Completion, CompletionChoice, Props, Text, Tokens
-from openreward.types import Message, ToolSpec
+from openreward.policy.wire import Completion, Text, Tokens
+from openreward.types import Message, ToolSpec, Usage
 
 
-class Sampled(NamedTuple):
-    """Ids and logprobs of one turn, equal in length, the end token included."""
+class Completed(NamedTuple):
+    """One turn; ids and logprobs, equal in length, include the end token, the text does not."""
 
+    text: str
+    finish_reason: str | None
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
+    usage: Usage
 
 
 class Engine(Protocol):
@@ -45,71 +48,9 @@ class Engine(Protocol):
         """Ids of a piece of a rendered conversation: control tokens are read, none is added."""
         ...
 
-    def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
-        """The request that completes `ids`."""
+    async def complete(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> Completed:
+        """Sample behind `ids`. Raises `PolicyError` bad_response if an id or logprob is missing."""
         ...
-
-    def sampled(self, answer: Completion) -> Sampled:
-        """What was sampled. Raises `PolicyError` bad_response when an id or logprob is missing."""
-        ...
-
-
-class LlamaCppEngine:
-    """A llama.cpp server."""
-
-    name = "llama.cpp"
-
-    def __init__(self, transport: Transport, model: str, props: Props) -> None:
-        self._transport = transport
-        self._model = model
-        self._template = ChatTemplate(props.chat_template, bos=props.bos_token, eos=props.eos_token)
-        self.context = props.default_generation_settings.n_ctx
-
-    async def text(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, generation: bool
-    ) -> str:
-        """The conversation as the template writes it."""
-        return self._template.render(messages, tools, generation=generation)
-
-    async def prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list[int]:
-        """Ids of the rendered text."""
-        return await self.tokenize(await self.text(messages, tools, generation=True))
-
-    async def tokenize(self, text: str) -> list[int]:
-        """Ids by /tokenize."""
-        body = {"content": text, "add_special": False, "parse_special": True}
-        url = f"{self._transport.address.root}/tokenize"
-        return list((await self._transport.post(url, body, Tokens)).tokens)
-
-    def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
-        """A completion request without the server's own samplers; its seed 2**32-1 means random."""
-        body: dict[str, object] = {
-            "model": self._model,
-            "prompt": list(ids),
-            "max_tokens": max_tokens,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "top_k": 0,
-            "min_p": 0.0,
-            "repeat_penalty": 1.0,
-            "seed": sampling.seed % (2**32 - 1),
-            "logprobs": 1,
-            "cache_prompt": True,
-        }
-        if sampling.constraint:
-            body["grammar"] = sampling.constraint.grammar
-        return body
-
-    def sampled(self, answer: Completion) -> Sampled:
-        """Ids and logprobs from `logprobs.content`, checked against the count of sampled tokens."""
-        content = answer.choices[0].logprobs
-        if content is None or content.content is None:
-            raise _incomplete("the completion has no logprobs.content; is llama.cpp recent enough?")
-        ids = tuple(token.id for token in content.content)
-        said = answer.usage.completion_tokens if answer.usage else None
-        if said is not None and said != len(ids):
-            raise _incomplete(f"{said} tokens were sampled, {len(ids)} are listed with ids")
-        return Sampled(ids, _numbers(tuple(token.logprob for token in content.content)))
 
 
 class VllmEngine:
@@ -163,16 +104,20 @@ class VllmEngine:
             body[self._regex_field] = regex if old else {"regex": regex}
         return body
 
-    def sampled(self, answer: Completion) -> Sampled:
-        """Ids from `token_ids`, logprobs from `logprobs.token_logprobs`."""
-        choice: CompletionChoice = answer.choices[0]
+    async def complete(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> Completed:
+        """Sample by /v1/completions. The server stops when the connection closes."""
+        url = f"{self._transport.address.api}/completions"
+        answer = await self._transport.post(url, self.body(ids, sampling, max_tokens), Completion)
+        choice = answer.choices[0]
         if choice.token_ids is None:
-            raise _incomplete("the completion has no token_ids; vLLM 0.10.2 or later gives them")
+            raise incomplete("the completion has no token_ids; vLLM 0.10.2 or later gives them")
         logprobs = choice.logprobs.token_logprobs if choice.logprobs else None
         if logprobs is None or len(logprobs) != len(choice.token_ids):
             got = "none" if logprobs is None else str(len(logprobs))
-            raise _incomplete(f"{len(choice.token_ids)} token ids, but {got} logprobs")
-        return Sampled(choice.token_ids, _numbers(logprobs))
+            raise incomplete(f"{len(choice.token_ids)} token ids, but {got} logprobs")
+        usage = answer.usage.usage() if answer.usage else Usage()
+        numbers = known_numbers(logprobs)
+        return Completed(choice.text, choice.finish_reason, choice.token_ids, numbers, usage)
 
     def _url(self, route: str) -> str:
         return f"{self._transport.address.root}/{route}"
@@ -204,12 +149,14 @@ def _structured(version: str) -> str:
     return "guided_regex" if old else "structured_outputs"
 
 
-def _numbers(logprobs: Sequence[float | None]) -> tuple[float, ...]:
+def known_numbers(logprobs: Sequence[float | None]) -> tuple[float, ...]:
+    """The logprobs, none of which may be null."""
     known = tuple(value for value in logprobs if value is not None)
     if len(known) != len(logprobs):
-        raise _incomplete(f"{len(logprobs) - len(known)} of {len(logprobs)} logprobs are null")
+        raise incomplete(f"{len(logprobs) - len(known)} of {len(logprobs)} logprobs are null")
     return known
 
 
-def _incomplete(what: str) -> PolicyError:
+def incomplete(what: str) -> PolicyError:
+    """What to raise when the engine left out an id or a logprob."""
     return PolicyError("bad_response", f"{what}; the token path needs every id: use --chat without")

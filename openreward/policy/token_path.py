@@ -21,8 +21,6 @@ from openreward.policy.base import (
 )
 from openreward.policy.engines import Engine
 from openreward.policy.template import TemplateRefusal
-from openreward.policy.transport import Transport
-from openreward.policy.wire import Completion
 from openreward.types import Message, PolicyPath, ToolSpec
 
 
@@ -40,8 +38,7 @@ class TokenPolicy:
 
     path: PolicyPath = "token"
 
-    def __init__(self, transport: Transport, engine: Engine, model: str, traits: Traits) -> None:
-        self._transport = transport
+    def __init__(self, engine: Engine, model: str, traits: Traits) -> None:
         self._engine = engine
         self._traits = traits
         self.model = model
@@ -60,21 +57,17 @@ class TokenPolicy:
                 f"the conversation has {len(ids)} tokens, the model's context is "
                 f"{self._engine.context}; give it shorter texts or a server with a larger context",
             )
-        body = self._engine.body(ids, sampling, min(sampling.max_tokens, room))
-        url = f"{self._transport.address.api}/completions"
-        answer = await self._transport.post(url, body, Completion)
-        choice = answer.choices[0]
-        finish = _finish(choice.finish_reason)
-        sampled = self._engine.sampled(answer)
-        conversation.token_ids = [*ids, *sampled.ids]
+        made = await self._engine.complete(ids, sampling, min(sampling.max_tokens, room))
+        finish = _finish(made.finish_reason)
+        conversation.token_ids = [*ids, *made.ids]
         conversation.rendered = len(conversation.messages) + 1
         return Generation(
-            text=choice.text,
+            text=made.text,
             finish_reason=finish,
             context_ids=tuple(context),
-            token_ids=sampled.ids,
-            logprobs=sampled.logprobs,
-            usage=answer.usage.usage() if answer.usage else Generation("").usage,
+            token_ids=made.ids,
+            logprobs=made.logprobs,
+            usage=made.usage,
             forced=sampling.constraint is not None,
         )
 

@@ -141,6 +141,17 @@ class Transport:
         """What a POST of a JSON body answers."""
         return self._shaped(await self._repeat("POST", url, body, attempts), shape, url)
 
+    async def post_events(
+        self, url: str, body: Mapping[str, object], shape: type[Shape]
+    ) -> list[Shape]:
+        """The events of a streamed answer, all of them, once it is complete."""
+        content = await self._repeat("POST", url, {**body, "stream": True}, None)
+        lines = [line[5:].strip() for line in content.split(b"\n") if line.startswith(b"data:")]
+        if not lines or lines[-1] != b"[DONE]":
+            said = self._clean(shorten(content[-200:].decode("utf-8", "replace"), 120))
+            raise PolicyError("bad_response", f"{url} broke off its stream: it ends with {said}")
+        return [self._shaped(line, shape, url) for line in lines[:-1]]
+
     async def _repeat(
         self, method: str, url: str, body: Mapping[str, object] | None, attempts: int | None
     ) -> bytes:

@@ -95,11 +95,17 @@ class WireUsage(Wire):
         )
 
 
-class TokenLogprob(Wire):
-    """One sampled token of llama.cpp; `logprob` is null where it is not a number."""
+class Scored(Wire):
+    """A token and its logprob; null where it is not a number."""
 
     id: int
     logprob: float | None
+
+
+class TokenLogprob(Scored):
+    """One sampled token of llama.cpp, and the likeliest in its place."""
+
+    top_logprobs: tuple[Scored, ...] = ()
 
 
 class CompletionLogprobs(Wire):

@@ -1,7 +1,7 @@
 """Servers to test engines against: real HTTP on loopback, in a thread.
 
 `FakeEngine` speaks as llama.cpp or as vLLM with a tokenizer of one id a character (its code point)
-and one a control token (from 900000 on), so that ids can be read.
+and one a control token (from 900000000 on), so that ids can be read; one rare character is three.
 """
 
 from __future__ import annotations
@@ -34,23 +34,33 @@ CONTROL = (
     "[INST]",
     "[/INST]",
 )
+RARE = "𓂀"
+RARE_IDS = [2_000_001, 2_000_002, 2_000_003]
 _PIECES = re.compile("|".join(re.escape(word) for word in CONTROL) + "|.", re.DOTALL)
 
 
+def piece_ids(piece: str) -> list[int]:
+    if piece == RARE:
+        return RARE_IDS
+    return [900_000_000 + CONTROL.index(piece) if piece in CONTROL else ord(piece)]
+
+
 def encode(text: str) -> list[int]:
-    return [
-        900_000 + CONTROL.index(piece) if piece in CONTROL else ord(piece)
-        for piece in _PIECES.findall(text)
-    ]
+    return [i for piece in _PIECES.findall(text) for i in piece_ids(piece)]
 
 
 def decode(ids: list[int]) -> str:
-    return "".join(CONTROL[i - 900_000] if i >= 900_000 else chr(i) for i in ids)
+    """The text of whole characters; a part of the rare one is nothing."""
+    words = {RARE_IDS[2]: RARE, RARE_IDS[0]: "", RARE_IDS[1]: ""}
+    return "".join(
+        CONTROL[i - 900_000_000] if i >= 900_000_000 else words[i] if i in words else chr(i)
+        for i in ids
+    )
 
 
 @dataclass
 class Reply:
-    """What a server answers; `body` is JSON unless it is bytes."""
+    """What a server answers; `body` is JSON, or a stream of events, unless it is bytes."""
 
     body: Any
     status: int = 200
@@ -106,7 +116,10 @@ class FakeServer:
                 if reply.before is not None:
                     reply.before(self)
                 content = reply.body
-                if not isinstance(content, bytes):
+                if reply.headers.get("Content-Type") == "text/event-stream":
+                    lines = [f"data: {json.dumps(event)}\n\n" for event in content]
+                    content = "".join([*lines, "data: [DONE]\n\n"]).encode()
+                elif not isinstance(content, bytes):
                     content = json.dumps(content).encode()
                 try:
                     self.send_response(reply.status)
@@ -197,25 +210,44 @@ class FakeEngine(FakeServer):
         return Reply({"tokens": encode(text), "max_model_len": self.context})
 
     def _complete(self, body: Any) -> Reply:
+        if body.get("grammar") == 'root ::= ""':
+            return Reply({"choices": [{"text": "", "logprobs": {"content": [self._place()]}}]})
         self.prompts.append(body["prompt"])
-        said = self.turns[len(self.prompts) - 1]
+        said = encode(self.turns[len(self.prompts) - 1])
         cut = len(said) > body["max_tokens"] - 1
-        ids = encode(said)[: body["max_tokens"]] + ([] if cut else encode(self.end))
-        text = decode(ids if cut else ids[:-1])
+        ids = said[: body["max_tokens"]] + ([] if cut else encode(self.end))
         numbers = [-0.5 - index / 100 for index in range(len(ids))]
-        choice: dict[str, Any] = {
-            "text": text,
-            "index": 0,
-            "finish_reason": "length" if cut else "stop",
-        }
-        if self.kind == "llama.cpp":
-            pairs = zip(ids, numbers, strict=True)
-            choice["logprobs"] = {"content": [{"id": i, "logprob": p} for i, p in pairs]}
-        else:
-            choice["token_ids"] = ids
-            choice["logprobs"] = {"token_logprobs": numbers, "tokens": [chr(i) for i in ids]}
+        finish = "length" if cut else "stop"
         usage = {"prompt_tokens": len(body["prompt"]), "completion_tokens": len(ids)}
+        if body.get("stream"):
+            return self._stream(ids, numbers, finish, usage)
+        choice = {
+            "text": decode(ids if cut else ids[:-1]),
+            "index": 0,
+            "finish_reason": finish,
+            "token_ids": ids,
+            "logprobs": {"token_logprobs": numbers, "tokens": ["?"] * len(ids)},
+        }
         return Reply({"object": "text_completion", "choices": [choice], "usage": usage})
+
+    def _place(self) -> dict[str, Any]:
+        """What is likely at any place: parts of the rare character."""
+        likely = [{"id": i, "logprob": -7.0 - place} for place, i in enumerate(RARE_IDS)]
+        return {"id": encode(self.end)[0], "logprob": -9.0, "bytes": [], "top_logprobs": likely}
+
+    def _stream(self, ids: list[int], numbers: list[float], finish: str, usage: Any) -> Reply:
+        """As llama.cpp streams: a token that ends inside a character has no event."""
+        events: list[dict[str, Any]] = []
+        for token, number in zip(ids, numbers, strict=True):
+            if token in RARE_IDS[:2]:
+                continue
+            text = "" if token >= 900_000_000 else decode([token])
+            content = [{"id": token, "logprob": number, "bytes": list(text.encode())}]
+            choice = {"text": text, "logprobs": {"content": content}, "finish_reason": None}
+            events.append({"choices": [choice]})
+        last = {"text": "", "logprobs": None, "finish_reason": finish}
+        events.append({"choices": [last], "usage": usage})
+        return Reply(events, headers={"Content-Type": "text/event-stream"})
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ import pytest
 
 from openreward.errors import PolicyError
 from openreward.policy.base import Conversation, Generation, Sampling
-from openreward.policy.chat_path import ChatPolicy, close_tags, estimate_tokens, read_calls
+from openreward.policy.chat_path import ChatPolicy, close_tags, estimate_tokens
 from openreward.policy.transport import HttpSettings, Transport
-from openreward.policy.wire import CalledFunction, NativeCall
 from openreward.types import Message, ToolCall, ToolSpec, Usage
 
 SEARCH = ToolSpec(
@@ -133,65 +132,6 @@ def test_a_turn_that_the_server_aborts_is_a_server_error(serve: Any, reply: Any)
     with pytest.raises(PolicyError, match="'abort'") as caught:
         turn(serve(lambda asked: reply(answer("abort", content="x"))))
     assert caught.value.fault == "server_error"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "read"),
-    [
-        ('{"query": "a"}', {"query": "a"}),
-        ({"query": "a"}, {"query": "a"}),
-        ('"{\\"query\\": \\"a\\"}"', {"query": "a"}),
-        ("", {}),
-        (None, {}),
-        ("{}", {}),
-        ("null", {}),
-        ('{"query": "a"', None),
-        ('["a"]', None),
-        ("a", None),
-        (7, None),
-        ("[" * 100_000, None),
-    ],
-)
-def test_arguments_are_an_object_in_any_coating_or_a_problem(arguments: Any, read: Any) -> None:
-    function = CalledFunction(name="search", arguments=arguments)
-    calls, problems = read_calls([NativeCall(id="1", function=function)], set())
-    if read is None:
-        assert calls == ()
-        assert problems[0].startswith("the arguments of search must be one JSON object, got ")
-        assert len(problems[0]) < 200
-    else:
-        assert calls == (ToolCall(id="1", name="search", arguments=read),)
-        assert problems == ()
-
-
-def test_a_good_call_beside_a_broken_and_a_nameless_one_is_kept(serve: Any, reply: Any) -> None:
-    calls = [native("search", "{", "a"), native(None, "{}", "b"), native("search", "{}", "c")]
-    generation = turn(serve(lambda asked: reply(answer("tool_calls", tool_calls=calls))))
-    assert [call.id for call in generation.tool_calls] == ["c"]
-    assert len(generation.problems) == 2
-
-
-def test_ids_that_are_missing_or_taken_are_replaced() -> None:
-    function = CalledFunction(name="search", arguments="{}")
-    entries = [NativeCall(id=i, function=function) for i in (None, "c0", "c0", "", "call-2")]
-    calls, _ = read_calls(entries, {"c0"})
-    assert [call.id for call in calls] == ["call-2", "call-3", "call-4", "call-5", "call-6"]
-    assert len({call.id for call in calls} | {"c0"}) == 6
-
-
-def test_an_id_of_an_earlier_turn_is_not_used_again(serve: Any, reply: Any) -> None:
-    call = ToolCall(id="c1", name="search", arguments={})
-    conversation = Conversation(
-        [
-            Message(role="user", content="q"),
-            Message(role="assistant", content="", tool_calls=(call,)),
-            Message(role="tool", content="r", tool_call_id="c1"),
-        ],
-        (SEARCH,),
-    )
-    body = answer("tool_calls", tool_calls=[native("search", "{}", "c1")])
-    generation = turn(serve(lambda asked: reply(body)), conversation)
-    assert [call.id for call in generation.tool_calls] == ["call-2"]
 
 
 def test_calls_and_results_are_sent_back_natively(serve: Any, reply: Any) -> None:

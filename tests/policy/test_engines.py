@@ -1,10 +1,81 @@
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from openreward.policy.base import Constraint, Sampling
+from openreward.errors import PolicyError
+from openreward.policy.base import Constraint, Conversation, Sampling
+from openreward.policy.endpoint import connect
 from openreward.policy.engines import VllmEngine
 from openreward.policy.transport import Transport
+from openreward.types import Message
+
+TEMPLATE = "{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}"
+
+
+def altered(server: Any, change: Callable[[Any], Any]) -> Any:
+    """The same server with its completions changed before they are sent."""
+    route = server.answer
+
+    def answer(asked: Any) -> Any:
+        made = route(asked)
+        if asked.path == "/v1/completions":
+            change(made.body)
+        return made
+
+    server.answer = answer
+    return server
+
+
+def generate(server: Any) -> Conversation:
+    conversation = Conversation([Message(role="user", content="q")])
+
+    async def run() -> None:
+        async with connect(server.url) as policy:
+            try:
+                await policy.generate(conversation, Sampling())
+            finally:
+                assert (conversation.token_ids, conversation.rendered) == ([], 0)
+
+    asyncio.run(run())
+    return conversation
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda body: body["choices"][0].pop("token_ids"), "no token_ids"),
+        (lambda body: body["choices"][0].pop("logprobs"), "4 token ids, but none"),
+        (
+            lambda body: body["choices"][0]["logprobs"]["token_logprobs"].pop(),
+            "4 token ids, but 3",
+        ),
+        (
+            lambda body: body["choices"][0]["logprobs"].update(token_logprobs=[-1, None, -1, -1]),
+            "1 of 4 logprobs are null",
+        ),
+        (lambda body: body.update(choices=[]), "choices"),
+    ],
+)
+def test_missing_ids_or_logprobs_are_named_and_nothing_is_kept(
+    change: Any, said: str, engine: Any
+) -> None:
+    server = altered(engine("vllm", TEMPLATE, ["abc"], "<|im_end|>"), change)
+    with pytest.raises(PolicyError, match=said) as caught:
+        generate(server)
+    assert caught.value.fault == "bad_response"
+
+
+@pytest.mark.parametrize("reason", ["abort", "error"])
+def test_a_turn_that_the_server_gives_up_is_a_server_error(reason: str, engine: Any) -> None:
+    def change(body: Any) -> None:
+        body["choices"][0]["finish_reason"] = reason
+
+    server = altered(engine("vllm", TEMPLATE, ["abc"], "<|im_end|>"), change)
+    with pytest.raises(PolicyError, match=f"'{reason}'") as caught:
+        generate(server)
+    assert caught.value.fault == "server_error"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,5 @@
 import asyncio
-import importlib.util
-import os
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +8,7 @@ import httpx
 import psutil
 import pytest
 
-from openreward.errors import MissingExtra, PolicyError, UserError
+from openreward.errors import PolicyError
 from openreward.policy.base import Constraint, Conversation, Sampling
 from openreward.policy.chat_path import estimate_tokens
 from openreward.policy.llama_cpp import LlamaCpp
@@ -30,25 +26,6 @@ SEARCH = ToolSpec(
 )
 END = 151645  # <|im_end|>
 START = 151644  # <|im_start|>
-HOLDER = """
-import asyncio, sys, time
-from pathlib import Path
-from openreward.policy.llama_cpp import LlamaCpp
-
-async def main():
-    engine = LlamaCpp(Path(sys.argv[1]), slots=1, context=512, threads=1)
-    if sys.argv[2] == "loading":
-        task = asyncio.create_task(engine.__aenter__())
-        while engine.pid is None:
-            await asyncio.sleep(0.01)
-        print(engine.pid, flush=True)
-        await task
-    async with engine:
-        print(engine.pid, flush=True)
-        await asyncio.sleep(120)
-
-asyncio.run(main())
-"""
 
 
 def small(path: Path, **named: Any) -> LlamaCpp:
@@ -141,12 +118,15 @@ def test_a_grammar_is_held_and_equal_seeds_give_equal_turns(small_model: Path) -
 def test_cancelling_frees_the_slot_and_leaves_the_conversation_as_it_was(
     small_model: Path,
 ) -> None:
+    endless = Constraint(regex="", grammar='root ::= "a" root')
+
     async def run() -> None:
         async with small(small_model, slots=1) as policy:
-            transport = policy._transport
+            transport = policy._engine._transport
             key = transport._client.headers["authorization"]
-            conversation = Conversation([Message(role="user", content="Count up to 3000.")])
-            turn = asyncio.create_task(policy.generate(conversation, Sampling(max_tokens=1900)))
+            conversation = Conversation([Message(role="user", content="Say a lot.")])
+            sampling = Sampling(max_tokens=1900, constraint=endless)
+            turn = asyncio.create_task(policy.generate(conversation, sampling))
             slots = f"{transport.address.root}/slots"
             async with httpx.AsyncClient(headers={"authorization": key}, verify=False) as client:
 
@@ -155,10 +135,11 @@ def test_cancelling_frees_the_slot_and_leaves_the_conversation_as_it_was(
 
                 while not await busy():
                     await asyncio.sleep(0.02)
+                await asyncio.sleep(1.0)
                 turn.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await turn
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(5):  # the whole turn takes a minute and more
                     while await busy():
                         await asyncio.sleep(0.02)
             assert (conversation.token_ids, conversation.rendered) == ([], 0)
@@ -169,11 +150,38 @@ def test_cancelling_frees_the_slot_and_leaves_the_conversation_as_it_was(
 
 
 @pytest.mark.model
+def test_rare_characters_of_several_tokens_come_with_every_id(small_model: Path) -> None:
+    question = "Write the list again: ['\u4ede', '\U00013080', '\U0001f9a9', '\U0001fabf']"
+
+    async def run() -> None:
+        async with small(small_model, slots=1) as policy:
+            conversation = Conversation([Message(role="user", content=question)])
+            generation = await policy.generate(conversation, Sampling(max_tokens=60))
+            transport = policy._engine._transport
+            body = {
+                "prompt": list(generation.context_ids),
+                "n_predict": 60,
+                "temperature": 0,
+                "return_tokens": True,
+            }
+            answer = await transport._client.post(f"{transport.address.root}/completion", json=body)
+            assert list(generation.token_ids) == answer.json()["tokens"]
+            assert generation.usage.completion_tokens == len(generation.token_ids)
+            assert len(generation.logprobs) == len(generation.token_ids)
+            assert all(-5 < value <= 0 for value in generation.logprobs)
+            spelled = await policy.count_tokens("\U00013080")
+            assert spelled > 1
+            assert "\U00013080" in generation.text
+
+    asyncio.run(run())
+
+
+@pytest.mark.model
 def test_the_server_is_closed_to_those_without_the_key(small_model: Path) -> None:
     async def run() -> None:
         async with small(small_model, slots=1, context=512) as policy:
-            api = policy._transport.address.api
-            key = policy._transport._key
+            api = policy._engine._transport.address.api
+            key = policy._engine._transport._key
             assert api.startswith("http://127.0.0.1:")
             async with httpx.AsyncClient(verify=False) as client:
                 answer = await client.post(f"{api}/completions", json={"prompt": "a"})
@@ -211,111 +219,3 @@ def test_the_estimate_of_the_chat_path_errs_upwards(small_model: Path) -> None:
 
     for real, estimate in asyncio.run(run()):
         assert 0 < real <= estimate <= 3 * real + 20
-
-
-@pytest.mark.model
-@pytest.mark.parametrize("moment", ["loading", "serving"])
-def test_a_parent_that_is_killed_leaves_no_child(moment: str, small_model: Path) -> None:
-    command = [sys.executable, "-c", HOLDER, str(small_model), moment]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        child = int(parent.stdout.readline())
-        if moment == "loading":
-            time.sleep(0.5)
-        assert psutil.pid_exists(child)
-        os.kill(parent.pid, signal.SIGKILL)
-        parent.wait()
-    assert gone(child)
-
-
-@pytest.mark.model
-def test_ctrl_c_ends_the_child_by_way_of_the_parent(small_model: Path) -> None:
-    command = [sys.executable, "-c", HOLDER, str(small_model), "serving"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as parent:
-        assert parent.stdout is not None
-        child = int(parent.stdout.readline())
-        parent.send_signal(signal.SIGINT)
-        parent.wait(timeout=20)
-    assert gone(child)
-
-
-@pytest.mark.model
-def test_an_error_in_the_block_ends_the_child(small_model: Path) -> None:
-    engine = small(small_model, slots=1, context=512)
-
-    async def run() -> None:
-        async with engine:
-            pids.append(engine.pid)
-            raise RuntimeError("mine")
-
-    pids: list[int | None] = []
-    with pytest.raises(RuntimeError, match="mine"):
-        asyncio.run(run())
-    assert pids[0] is not None
-    assert gone(pids[0])
-
-
-@pytest.mark.model
-def test_more_context_than_memory_says_what_to_lower(small_model: Path) -> None:
-    async def run() -> None:
-        with pytest.raises(PolicyError, match="too little memory for .* 8 slots") as caught:
-            async with small(small_model, slots=8, context=5_000_000):
-                pass
-        assert caught.value.fault == "server_error"
-
-    asyncio.run(run())
-
-
-@pytest.mark.model
-def test_a_model_that_is_cut_short_ends_with_the_engines_own_words(
-    small_model: Path, tmp_path: Path
-) -> None:
-    cut = tmp_path / "cut.gguf"
-    with small_model.open("rb") as source:
-        cut.write_bytes(source.read(3_000_000))
-
-    async def run() -> None:
-        with pytest.raises(PolicyError, match="ended with code 1 while loading cut.gguf: gguf_"):
-            async with small(cut):
-                pass
-
-    asyncio.run(run())
-
-
-@pytest.mark.model
-def test_a_load_that_takes_too_long_is_a_timeout(small_model: Path) -> None:
-    async def run() -> None:
-        with pytest.raises(PolicyError, match="did not load .* within 0.05 s") as caught:
-            async with small(small_model, start_seconds=0.05):
-                pass
-        assert caught.value.fault == "timeout"
-
-    asyncio.run(run())
-
-
-def enter(path: Path) -> None:
-    async def run() -> None:
-        async with LlamaCpp(path):
-            pass
-
-    asyncio.run(run())
-
-
-def test_a_missing_file_names_the_command_that_brings_one(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="run: openreward model fetch"):
-        enter(tmp_path / "none.gguf")
-
-
-def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r'pip install "openreward-rm\[local\]"'):
-        enter(path)
-
-
-def test_settings_that_cannot_work_are_refused_when_made() -> None:
-    with pytest.raises(UserError, match="must be at least 1, got 0, 4096, None"):
-        LlamaCpp(Path("m.gguf"), slots=0)

@@ -10,6 +10,9 @@ def test_a_file_that_begins_like_a_model_passes(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF\x03\x00")
     check_gguf(path)
+    path.write_bytes(b"GGU")
+    with pytest.raises(UserError):
+        check_gguf(path)
 
 
 @pytest.mark.parametrize(
