@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from openreward.inert import inert
 from openreward.policy.base import Policy
 from openreward.types import Evidence, Passage
 
@@ -24,7 +25,7 @@ async def show(
     left = budget
     for index, passage in enumerate(passages):
         text, used, cut = await trim(passage.text, left // (len(passages) - index), policy)
-        left -= used
+        left = max(0, left - used)
         evidence = Evidence(
             number=already + index + 1, tool=tool, query=query, passage=passage, cut=cut
         )
@@ -33,21 +34,27 @@ async def show(
 
 
 async def trim(text: str, budget: int, policy: Policy) -> tuple[str, int, bool]:
-    """The text within `budget` tokens, the tokens it takes, and whether it was cut."""
+    """The text within `budget` tokens, the tokens it takes, and whether it was cut.
+
+    It comes out inert, for that is the form that is counted: text full of control strings grows.
+    Where the budget does not even hold the mark of the cut, the mark alone is the text.
+    """
+    text = inert(text)
     tokens = await policy.count_tokens(text)
     if tokens <= budget:
         return text, tokens, False
     kept = text
     while tokens > budget and kept:
         kept = _shorter(kept, int(len(kept) * budget / tokens * 0.97))
-        tokens = await policy.count_tokens(f"{kept} {CUT}") if kept else 0
+        tokens = await policy.count_tokens(f"{kept} {CUT}".lstrip())
     return f"{kept} {CUT}".lstrip(), tokens, True
 
 
 def _shorter(text: str, characters: int) -> str:
     """The longest run of whole sentences within so many characters, else of whole words."""
     head = text[:characters]
-    ends = [match.end() for match in _SENTENCE_END.finditer(head)]
+    one_more = text[: characters + 1]  # shows whether a stop at the end is one: "3." of "3.14"
+    ends = [m.end() for m in _SENTENCE_END.finditer(one_more) if m.end() <= characters]
     if ends and ends[-1] >= characters // 3:
         return head[: ends[-1]].rstrip()
     words = head.rsplit(None, 1)

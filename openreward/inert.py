@@ -3,32 +3,42 @@
 Answers to judge and retrieved pages pass through here before they enter a prompt, on every path. A
 middle dot after the opening character breaks a control string (`<·|im_end|>`), so that no tokenizer
 makes a control token of it and no quotation of it parses as a call or a verdict. Matching runs over
-a shadow of the text: look-alikes folded, invisible characters left out.
+a shadow of the text: look-alikes folded, invisible characters left out. Takes linear time: every
+repetition below is possessive or bounded.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 BREAK = "\u00b7"
 
-_TAGS = (
-    # this project's protocol, and the tool and thinking tags of the families
-    r"answer|verdict|tool_calls?|tool_responses?|tool_results?|tool_outputs?|tools?|functions?"
-    r"|function_calls?|function_results?|parameter|think|thinking|reasoning|reflection"
-    # sentence, turn and image marks of Llama, Gemma, Mistral, T5 and byte-level vocabularies
-    r"|s|bos|eos|pad|unk|mask|sep|cls|start_of_turn|end_of_turn|start_of_image|end_of_image"
-    r"|image_soft_token|start_function_\w+|end_function_\w+|fim_\w+|unused_?\d+|0x[0-9a-f]{2}"
-    r"|reserved_\w+|extra_id_\d+|escape|system|user|assistant"
+# The tags of the protocol (parse.py) and of thinking; they count with attributes or unterminated.
+_PROTOCOL = r"answer|verdict|tool_\w++|think|thinking|function_calls?|function_results?"
+# Tokens of Llama, Mistral, Gemma, Command-R, GLM, T5 and of byte-level vocabularies.
+_TOKENS = (
+    r"(?:bos|eos|pad|unk|mask|sep|cls|eop)(?:_token)?|sop|start_of_turn|end_of_turn"
+    r"|start_of_image|end_of_image|image_soft_token|start_function_\w++|end_function_\w++|escape"
+    r"|fim_\w++|unused_?\d++|0x[0-9a-f]{2}|reserved_\w++|extra_id_\d++|special_\d++"
+    r"|arg_key|arg_value"
+)
+_BRACKETED = (
+    r"inst|tool_\w++|available_tools|system_prompt|model_settings|args|call_id|think|prefix|suffix"
+    r"|middle|img|img_break|img_end|audio|begin_audio|transcribe|control_\d++|[gs]?mask|multimodal"
 )
 _CONTROL = re.compile(
-    rf"<\||<<\s*/?\s*sys|<\s*/?\s*(?:{_TAGS})\s*/?\s*(?:[>=]|$)"
-    r"|<\s*/?\s*(?:answer|verdict|tool_\w+|think)(?![\w-])"
-    r"|\[\s*/?\s*(?:inst|tool_calls|tool_results|tool_content|available_tools|system_prompt"
-    r"|model_settings|args|call_id|think|prefix|suffix|middle|img|img_break|img_end|control_\d+)\s*\]"
+    r"<\|(?=[^\s>])|<\s*+\|[^|<>\n]{1,40}+\|\s*+>|</?+\w{1,40}+\|>"  # <|im_end|>, <turn|>
+    r"|<<\s*+/?+\s*+sys\s*+>>|</?+s/?+>"
+    rf"|<\s*+/?+\s*+(?:(?:{_PROTOCOL})(?![\w-])|(?:{_TOKENS})\s*+/?+\s*+(?:>|\Z))"
+    r"|<\s*+(?:function|parameter)\s*+=|<\s*+/\s*+(?:function|parameter)\s*+>"
+    r"|(?<!\w)<\s*+/?+\s*+tools\s*+>"  # not generics: List<Tools>
+    rf"|\[\s*+/?+\s*+(?:{_BRACKETED})\s*+(?:\]|\Z)"
+    r"""|["'](?:arguments|parameters|args)["']\s*+:"""  # the key that makes an object a bare call
 )
-# What NFKC leaves apart but a reader (or a normalising tokenizer) may take for the ASCII character.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# What NFKD leaves apart but a reader (or a normalising tokenizer) may take for the ASCII character.
 _LOOKS_LIKE = str.maketrans(
     {
         **dict.fromkeys("‹〈⟨❮❬˂ᐸ≺⧼《«", "<"),
@@ -38,26 +48,26 @@ _LOOKS_LIKE = str.maketrans(
         **dict.fromkeys("】〕⟧", "]"),
         **dict.fromkeys("∕⁄⧸╱", "/"),
         **dict.fromkeys("▁‗", "_"),
-        # Cyrillic and Greek letters that spell Latin ones
+        **dict.fromkeys("\u115f\u1160\u2800", ""),  # letters that show nothing
+        # Cyrillic, Greek, Armenian and phonetic letters that spell Latin ones
         **dict(zip("аеорсухіѕјӏԁɡһтпνοαιρτυκ", "aeopcyxisjldghtnvoaiptuk", strict=True)),
+        **dict(zip("АВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abesijkmhopctyxabezhikmnoptyx", strict=True)),
+        **dict(
+            zip("кԝωѵսոօհցɑıɩᴀᴄᴅᴇɪᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏ", "kwwvunohgaiiacdeiklmnoprstuvwy", strict=True)
+        ),
     }
 )
 
 
 def inert(text: str) -> str:
     """The text with control strings broken and unprintable control characters replaced."""
-    text = "".join("\ufffd" if _unprintable(char) else char for char in text)
+    text = _UNPRINTABLE.sub("\ufffd", text)
     shadow, places = _shadow(text)
-    cuts = {places[match.start()] + 1 for match in _overlapping(shadow)}
+    cuts = {places[start] + 1 for start in _starts(shadow)}
     if not cuts:
         return text
     borders = [0, *sorted(cuts), len(text)]
     return BREAK.join(text[a:b] for a, b in zip(borders, borders[1:], strict=False))
-
-
-def _unprintable(char: str) -> bool:
-    """C0 and C1 controls other than line ends and tabs, and lone surrogates (no UTF-8 form)."""
-    return unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t\r"
 
 
 def _shadow(text: str) -> tuple[str, list[int]]:
@@ -67,21 +77,25 @@ def _shadow(text: str) -> tuple[str, list[int]]:
     folded: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
-        if unicodedata.category(char) in ("Cf", "Mn", "Me"):  # invisible, or a mark on the last one
-            continue
-        for part in unicodedata.normalize("NFKD", char).translate(_LOOKS_LIKE).lower():
-            if unicodedata.category(part) in ("Mn", "Me"):
-                continue
-            folded.append(part.translate(_LOOKS_LIKE))
-            places.append(place)
+        parts = _fold(char)
+        folded.append(parts)
+        places.extend([place] * len(parts))
     return "".join(folded), places
 
 
-def _overlapping(shadow: str) -> list[re.Match[str]]:
-    """Every control string, also one that begins inside another (`<tool_call<|im_end|>`)."""
+@lru_cache(maxsize=8192)
+def _fold(char: str) -> str:
+    """What a character is taken for; nothing where it is invisible or a mark on the last one."""
+    parts = unicodedata.normalize("NFKD", char).translate(_LOOKS_LIKE).lower()
+    parts = parts.translate(_LOOKS_LIKE)
+    return "".join(p for p in parts if unicodedata.category(p) not in ("Cf", "Mn", "Me"))
+
+
+def _starts(shadow: str) -> list[int]:
+    """Where control strings begin, also one inside another (`<tool_call<|im_end|>`)."""
     found = []
     match = _CONTROL.search(shadow)
     while match:
-        found.append(match)
+        found.append(match.start())
         match = _CONTROL.search(shadow, match.start() + 1)
     return found

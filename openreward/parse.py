@@ -1,33 +1,37 @@
 """Read what a model wrote: text -> tool calls, problems to tell it, a verdict. Total: never raises.
 
 A call is what the model meant as one: `<tool_call>` blocks first, else `<function=…>` blocks, else
-JSON objects of a call's shape wherever they stand (bare, fenced, in a list). A verdict is exactly
-one distinct `<answer>…</answer>` after the thinking; none, or two different ones, is unparsed.
+JSON objects of a call's shape wherever they stand (bare, fenced, in a list). A bare object counts
+only if it spells its arguments key, which `inert` breaks: so quoted material is no call. A verdict
+is exactly one distinct `<answer>…</answer>` after the thinking; none, or two different ones, is
+unparsed. Time is linear in the text: no pattern scans the same stretch from many starts.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from itertools import islice
+from typing import NamedTuple, cast
 
 from pydantic import JsonValue
 
 from openreward.errors import shorten
+from openreward.inert import inert
+from openreward.loose_json import MOST_OBJECTS, clean, clean_text, loads, objects
 from openreward.types import Verdict
 
 LETTERS = "AB"
-_MOST_OBJECTS = 64  # JSON objects looked at in one turn; more are noise
+_MOST_PROBLEMS = 4  # told to the model of one turn
 
 _CALL_BLOCK = re.compile(r"<tool_call>(.*?)(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_FUNCTION_BLOCK = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\s*(.*?)\s*(?:</parameter>|\Z)", re.DOTALL)
-_ANSWER = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.DOTALL | re.IGNORECASE)
+_FUNCTION_BLOCK = re.compile(
+    r"<function=([\w.-]+)>(.*?)(?:</function>|(?=<function=)|\Z)", re.DOTALL
+)
+_PARAMETER = re.compile(r"<parameter=([\w.-]+)>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
+_ANSWER_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE | re.ASCII)
+_BARE_KEY = re.compile(r"""["'](?:arguments|parameters|args)["']\s*:""")
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
-_OPENING = re.compile(r"\{|\[\s*\{")
-_CLOSED_BY = str.maketrans("{[", "}]")
 _EXPECTED = 'expected {"name": "<tool>", "arguments": {"query": "<text>"}}'
 
 
@@ -46,32 +50,36 @@ class Reading(NamedTuple):
     tagged: bool
 
 
+class _Answer(NamedTuple):
+    """One `<answer>…</answer>`: what it says, and where it stands."""
+
+    said: str
+    start: int
+    end: int
+
+
 def visible(text: str) -> str:
-    """The text after the thinking; empty when the thinking never ended."""
-    before, end, after = text.rpartition("</think>")
-    if end:
-        return after
-    return before + after if "<think>" not in text else text[: text.index("<think>")]
+    """The text after the thinking; a thinking that never ended is left out."""
+    return text.rpartition("</think>")[2].partition("<think>")[0]
 
 
 def read_calls(text: str) -> Reading:
     """The tool calls of a turn, in the order written."""
     shown = visible(text)
-    blocks = [match.group(1) for match in _CALL_BLOCK.finditer(shown)]
+    blocks = [match.group(1) for match in islice(_CALL_BLOCK.finditer(shown), MOST_OBJECTS)]
     if blocks:
-        return _from_blocks(blocks)
-    functions = list(_FUNCTION_BLOCK.finditer(shown))
+        return _reading([item for block in blocks for item in _from_block(block)], tagged=True)
+    functions = _from_functions(shown)
     if functions:
-        return Reading(tuple(_from_function(match) for match in functions), (), tagged=True)
-    return _from_bare(shown)
+        return Reading(tuple(functions), (), tagged=True)
+    return _reading(list(_from_bare(shown)), tagged=False)
 
 
 def read_verdict(text: str, tie: bool = False) -> Verdict:
     """The verdict of a turn; `tie` says whether a tie is a verdict here."""
-    said = {match.group(1).strip().upper() for match in _ANSWER.finditer(visible(text))}
-    if len(said) != 1:
-        return Verdict(status="unparsed")
-    word = said.pop()
+    said = {answer.said.strip() for answer in _answers(visible(text))}
+    words = {word.upper() if word.isascii() else word for word in said}  # else "tıe" is TIE
+    word = words.pop() if len(words) == 1 else ""
     if tie and word == "TIE":
         return Verdict(status="tie")
     if len(word) == 1 and word in LETTERS:
@@ -81,7 +89,12 @@ def read_verdict(text: str, tie: bool = False) -> Verdict:
 
 def explanation(text: str) -> str:
     """The visible text of the last turn without its verdict."""
-    return _ANSWER.sub("", visible(text)).strip()
+    shown = visible(text)
+    parts, place = [], 0
+    for answer in _answers(shown):
+        parts.append(shown[place : answer.start])
+        place = answer.end
+    return clean_text("".join([*parts, shown[place:]]).strip())
 
 
 def cited_numbers(text: str) -> set[int]:
@@ -96,58 +109,79 @@ def read_arguments(value: object) -> dict[str, JsonValue] | str:
             break
         if not value.strip():
             return {}
-        decoded = _loads(value)
+        decoded = loads(value)
         if decoded is None:
             break
         value = decoded
     if value is None:
         return {}
     if isinstance(value, dict):
-        return cast(dict[str, JsonValue], _clean(value))
-    return f"arguments must be a JSON object, got {shorten(value)}"
+        return cast(dict[str, JsonValue], clean(value))
+    return f"arguments must be a JSON object, got {_quoted(clean(value))}"
 
 
-def _from_blocks(blocks: list[str]) -> Reading:
-    calls: list[CallText] = []
-    problems: list[str] = []
-    for block in blocks:
-        found = [call for value in _objects(block) for call in _as_calls(value)]
-        if not found:
-            problems.append(_unreadable(block))
-        for call in found:
-            (problems if isinstance(call, str) else calls).append(call)  # type: ignore[arg-type]
-    return Reading(tuple(calls), tuple(problems), tagged=True)
+def _answers(text: str) -> list[_Answer]:
+    """Each stretch from an opening tag to the next closing one; what never closes is none."""
+    found = []
+    opening: re.Match[str] | None = None
+    for tag in _ANSWER_TAG.finditer(text):
+        if not tag.group(1):
+            opening = opening or tag
+        elif opening:
+            found.append(_Answer(text[opening.end() : tag.start()], opening.start(), tag.end()))
+            opening = None
+    return found
 
 
-def _from_function(match: re.Match[str]) -> CallText:
-    name, body = match.groups()
-    value = next(_objects(body), None)
+def _reading(items: list[CallText | str], *, tagged: bool) -> Reading:
+    """Calls and problems apart; of many problems the first few, each once."""
+    calls = tuple(item for item in items if isinstance(item, CallText))
+    problems = list(dict.fromkeys(item for item in items if isinstance(item, str)))
+    more = len(problems) - _MOST_PROBLEMS
+    told = [*problems[:_MOST_PROBLEMS], *([f"and {more} more like these"] if more > 0 else [])]
+    return Reading(calls, tuple(told), tagged)
+
+
+def _from_block(block: str) -> list[CallText | str]:
+    """What stands in a call's own tags: JSON, or a function in its tags (Qwen 3 Coder)."""
+    found = [item for value, _ in objects(block) for item in _as_calls(value)]
+    return found or [*_from_functions(block)] or [_unreadable(block)]
+
+
+def _from_functions(text: str) -> list[CallText]:
+    matches = islice(_FUNCTION_BLOCK.finditer(text), MOST_OBJECTS)
+    return [_from_function(*match.groups()) for match in matches]
+
+
+def _from_function(name: str, body: str) -> CallText:
+    parameters = {key: clean_text(text.strip()) for key, text in _PARAMETER.findall(body)}
+    value = None if parameters else next((value for value, _ in objects(body)), None)
     if isinstance(value, dict):
-        arguments = cast(dict[str, JsonValue], _clean(value))
-    else:
-        arguments = {key: _clean_text(text) for key, text in _PARAMETER.findall(body)}
-    return CallText(name, arguments)
+        return CallText(name, cast(dict[str, JsonValue], clean(value)))
+    return CallText(name, cast(dict[str, JsonValue], parameters))
 
 
-def _from_bare(text: str) -> Reading:
-    calls: list[CallText] = []
-    problems: list[str] = []
-    for value in _objects(text):
-        for call in _as_calls(value):
-            (problems if isinstance(call, str) else calls).append(call)  # type: ignore[arg-type]
-    if not calls and not problems and re.search(r'\{\s*"name"\s*:', text):
-        problems.append(_unreadable(text))
-    return Reading(tuple(calls), tuple(problems), tagged=False)
+def _from_bare(text: str) -> Iterator[CallText | str]:
+    told = False
+    for value, source in objects(text):
+        if _BARE_KEY.search(source):
+            for item in _as_calls(value):
+                told = True
+                yield item
+    if not told and re.search(r'\{\s*"name"\s*:', text):
+        yield _unreadable(text)
 
 
-def _as_calls(value: object) -> Iterator[CallText | str]:
+def _as_calls(value: object, depth: int = 0) -> Iterator[CallText | str]:
     """Calls in a JSON value: an object of a call's shape, or a list of them; a str is a problem."""
-    if isinstance(value, list):
-        for item in value[:_MOST_OBJECTS]:
+    if isinstance(value, list) and depth < 3:
+        for item in value[:MOST_OBJECTS]:
             if isinstance(item, dict):
-                yield from _as_calls(item)
-        return
+                yield from _as_calls(item, depth + 1)
     if not isinstance(value, dict):
+        return
+    if isinstance(value.get("tool_calls"), list):
+        yield from _as_calls(value["tool_calls"], depth + 1)
         return
     inner = value.get("function")
     if isinstance(inner, dict):
@@ -158,105 +192,17 @@ def _as_calls(value: object) -> Iterator[CallText | str]:
         return
     arguments = read_arguments(value[key])
     if isinstance(arguments, dict) and arguments.get("type") == "object":
-        yield f"that was the description of {shorten(name)}, not a call: {_EXPECTED}"
+        yield f"that was the description of {_quoted(name)}, not a call: {_EXPECTED}"
     elif isinstance(arguments, str):
-        yield f"the call of {shorten(name)} could not be read: {arguments}"
+        yield f"the call of {_quoted(name)} could not be read: {arguments}"
     else:
-        yield CallText(_clean_text(name.strip()), arguments)
-
-
-def _objects(text: str) -> Iterator[object]:
-    """JSON values (objects, lists of objects) in a text, left to right, not inside each other."""
-    place = 0
-    for _ in range(_MOST_OBJECTS):
-        match = _OPENING.search(text, place)
-        if not match:
-            return
-        value, end = _decode(text, match.start())
-        if end > match.start():
-            yield value
-        place = max(end, match.start() + 1)
-
-
-def _decode(text: str, start: int) -> tuple[object, int]:
-    """The value that begins at `start` and where it ends; `(None, start)` when there is none."""
-    try:
-        return _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        pass
-    end, missing = _closing(text, start)
-    value = _loads(text[start:end] + missing)
-    return (value, end) if isinstance(value, dict | list) else (None, start)
-
-
-def _closing(text: str, start: int) -> tuple[int, str]:
-    """Behind the bracket that closes the one at `start`, strings respected.
-
-    Where the text ends before that, between two values, the brackets that are missing come with it:
-    models forget the last one. A text that ends inside a string was cut and stays unreadable.
-    """
-    open_brackets, quote, escaped = "", "", False
-    stop = min(len(text), start + 20_000)
-    for place in range(start, stop):
-        char = text[place]
-        if quote:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == quote:
-                quote = ""
-        elif char in "\"'":
-            quote = char
-        elif char in "{[":
-            open_brackets += char
-        elif char in "}]":
-            open_brackets = open_brackets[:-1]
-            if not open_brackets:
-                return place + 1, ""
-    whole = not quote and stop == len(text)
-    return stop, open_brackets[::-1].translate(_CLOSED_BY) if whole else ""
-
-
-def _loads(text: str) -> object:
-    """JSON, or a Python literal (single quotes, trailing commas); None when it is neither."""
-    try:
-        return _DECODER.decode(text.strip())
-    except (ValueError, RecursionError):
-        pass
-    if len(text) > 5_000:  # the literal parser is for slips of the pen, not for bulk
-        return None
-    try:
-        return cast(object, ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
-
-
-def _clean(value: object, depth: int = 0) -> JsonValue:
-    """A decoded value as plain JSON: no lone surrogates, no types or depths that JSON has not."""
-    if isinstance(value, str):
-        return _clean_text(value)
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if depth > 8:
-        return shorten(value)
-    if isinstance(value, dict):
-        return {_clean_text(str(key)): _clean(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item, depth + 1) for item in value]
-    return shorten(value)
-
-
-def _clean_text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+        yield CallText(clean_text(name.strip()), arguments)
 
 
 def _unreadable(text: str) -> str:
-    return f"a tool call could not be read: {_EXPECTED}, got {shorten(text.strip())}"
+    return f"a tool call could not be read: {_EXPECTED}, got {_quoted(text.strip())}"
+
+
+def _quoted(value: object) -> str:
+    """What the model wrote, as a message to it may repeat it."""
+    return inert(shorten(value))
