@@ -13,27 +13,27 @@ import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from openreward.errors import PolicyError, UserError, shorten
+from openreward.policy.http_errors import (
+    JSON,
+    not_json,
+    refusal,
+    retry_after,
+    said_in,
+    unreachable,
+)
 from openreward.types import PolicyFault
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-_OVERFLOW = re.compile(
-    r"exceed_context_size|context_length_exceeded|context (size|length|window)"
-    r"|maximum (context|model) len|max_model_len|too many tokens|prompt is too long",
-    re.IGNORECASE,
-)
 _VERSIONED = re.compile(r"/v\d+[a-z]*(/|$)")
-_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Transport:
             async with self._client.stream(method, url, json=body) as response:
                 content = await self._read(response)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise Failed("unreachable", _unreachable(url, error)) from None
+            raise Failed("unreachable", unreachable(url, error)) from None
         except httpx.TimeoutException:
             seconds = self.settings.read_seconds
             raise PolicyError(
@@ -224,16 +224,16 @@ class Transport:
                 "bad_response",
                 f"{url} redirects to {target}; redirects are not followed, so give that address",
             )
-        said = self._clean(_said(content))
+        said = self._clean(said_in(content))
         if status == 429:
-            raise Failed("rate_limited", f"{url} limits the rate: {said}", _retry_after(response))
+            raise Failed("rate_limited", f"{url} limits the rate: {said}", retry_after(response))
         if status >= 500:
             raise Failed(
                 "server_error",
                 f"{url} answered {status}: {said}; see its log",
-                _retry_after(response),
+                retry_after(response),
             )
-        raise PolicyError(*_refusal(status, said, url))
+        raise PolicyError(*refusal(status, said, url))
 
     def _clean(self, text: str) -> str:
         """A server's words without the key, should it repeat it."""
@@ -241,9 +241,9 @@ class Transport:
 
     def _shaped(self, content: bytes, shape: type[Shape], url: str) -> Shape:
         try:
-            value = _JSON.validate_json(content)
+            value = JSON.validate_json(content)
         except ValidationError:
-            raise PolicyError("bad_response", self._clean(_not_json(url, content))) from None
+            raise PolicyError("bad_response", self._clean(not_json(url, content))) from None
         try:
             return shape.model_validate(value)
         except ValidationError as error:
@@ -262,68 +262,3 @@ def _headers(api_key: str | None) -> dict[str, str]:
     if not api_key.isascii() or not api_key.isprintable() or api_key != api_key.strip():
         raise UserError("the API key holds spaces, line ends or letters that no header can carry")
     return {"Authorization": f"Bearer {api_key}"}
-
-
-def _unreachable(url: str, error: httpx.TransportError) -> str:
-    parts = urlsplit(url)
-    why = str(error) or type(error).__name__
-    return (
-        f"nothing answers at {parts.scheme}://{parts.netloc} ({why}); "
-        "start the server or correct the address"
-    )
-
-
-def _refusal(status: int, said: str, url: str) -> tuple[PolicyFault, str]:
-    """What a 4xx answer means."""
-    if status in (401, 403):
-        return "unauthorized", f"{url} refused the API key ({status}): {said}; give a valid key"
-    if status == 404:
-        return "unknown_model", (
-            f"{url} answered 404: {said}; check the model's name and that the address ends in /v1"
-        )
-    if status in (400, 413, 422) and _OVERFLOW.search(said):
-        return "context_overflow", (
-            f"the conversation does not fit the model's context: {said}; "
-            "give it shorter texts or a server with a larger context"
-        )
-    return "bad_request", f"{url} refused the request ({status}): {said}"
-
-
-def _said(content: bytes) -> str:
-    """The message in an error body of any of the usual shapes, else its first characters."""
-    text = content.decode("utf-8", "replace")
-    try:
-        value = _JSON.validate_json(content)
-    except ValidationError:
-        return shorten(text, 120)
-    inner = value.get("error", value) if isinstance(value, dict) else value
-    if isinstance(inner, dict):
-        parts = (inner.get(name) for name in ("message", "detail", "type", "code"))
-        words = [part for part in parts if isinstance(part, str)]
-        return " / ".join(word[:300] for word in words) or shorten(text, 120)
-    return inner[:300] if isinstance(inner, str) else shorten(text, 120)
-
-
-def _not_json(url: str, content: bytes) -> str:
-    text = content[:400].decode("utf-8", "replace").strip()
-    if text[:1] == "<":
-        return (
-            f"{url} answered a web page, not JSON: {shorten(text)}; "
-            "is this the API's address? It usually ends in /v1"
-        )
-    cut = "cut or broken JSON" if text[:1] in ("{", "[") else "no JSON"
-    return f"{url} answered {cut}: {shorten(text)}; is a proxy in between?"
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds from a Retry-After header in either of its forms."""
-    value = response.headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
