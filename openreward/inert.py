@@ -22,14 +22,14 @@ _TOKENS = (
     r"(?:bos|eos|pad|unk|mask|sep|cls|eop)(?:_token)?|sop|start_of_turn|end_of_turn"
     r"|start_of_image|end_of_image|image_soft_token|start_function_\w++|end_function_\w++|escape"
     r"|fim_\w++|unused_?\d++|0x[0-9a-f]{2}|reserved_\w++|extra_id_\d++|special_\d++"
-    r"|arg_key|arg_value"
+    r"|arg_key|arg_value|tts_\w++|2mass"
 )
 _BRACKETED = (
     r"inst|tool_\w++|available_tools|system_prompt|model_settings|args|call_id|think|prefix|suffix"
-    r"|middle|img|img_break|img_end|audio|begin_audio|transcribe|control_\d++|[gs]?mask|multimodal"
+    r"|middle|img|img_break|img_end|audio|begin_audio|transcribe|control_\d++|[gs]?mask|multimodal|@bos@"
 )
 _CONTROL = re.compile(
-    r"<\|(?=[^\s>])|<\s*+\|[^|<>\n]{1,40}+\|\s*+>|</?+\w{1,40}+\|>"  # <|im_end|>, <turn|>
+    r"</?+\|(?=[^\s>])|<\s*+\|[^|<>\n]{1,40}+\|\s*+>|</?+\w{1,40}+\|>"  # <|im_end|>, <turn|>
     r"|<<\s*+/?+\s*+sys\s*+>>|</?+s/?+>"
     rf"|<\s*+/?+\s*+(?:(?:{_PROTOCOL})(?![\w-])|(?:{_TOKENS})\s*+/?+\s*+(?:>|\Z))"
     r"|<\s*+(?:function|parameter)\s*+=|<\s*+/\s*+(?:function|parameter)\s*+>"
@@ -86,8 +86,8 @@ def _shadow(text: str) -> tuple[str, list[int]]:
 @lru_cache(maxsize=8192)
 def _fold(char: str) -> str:
     """What a character is taken for; nothing where it is invisible or a mark on the last one."""
-    parts = unicodedata.normalize("NFKD", char).translate(_LOOKS_LIKE).lower()
-    parts = parts.translate(_LOOKS_LIKE)
+    parts = unicodedata.normalize("NFKD", char.translate(_LOOKS_LIKE))
+    parts = parts.translate(_LOOKS_LIKE).lower().translate(_LOOKS_LIKE)
     return "".join(p for p in parts if unicodedata.category(p) not in ("Cf", "Mn", "Me"))
 
 
