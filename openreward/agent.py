@@ -165,7 +165,7 @@ class _State:
     async def _generate(self, talk: Conversation, last: bool) -> Generation:
         left = self._tokens_left()
         if left < 16:
-            raise _End("token_limit", f"{self.used_tokens} tokens used of {self.used_tokens + left}")
+            raise _End("token_limit", f"{self.used_tokens} of {self.used_tokens + left} tokens")
         sampling = replace(
             self.sampling,
             max_tokens=min(self.limits.turn_tokens, left),

@@ -115,7 +115,7 @@ def used(text: str, tokens: int) -> Generation:
 def test_spent_tokens_end_it() -> None:
     found = go([used(call("height"), 250), A_WINS], limits=Limits(total_tokens=256))
     assert (found.stop_reason, found.verdict.status) == ("token_limit", "error")
-    assert found.error == "266 tokens used of 256"  # 254, and the frame of a cut passage
+    assert found.error == "266 of 256 tokens"  # 254, and the frame of a cut passage
     assert len(found.turns) == 1
 
 
