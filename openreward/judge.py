@@ -53,6 +53,11 @@ class JudgeSettings(Record):
     principle: str | None = None
     limits: Limits = Limits()
 
+    @property
+    def trajectories(self) -> int:
+        """How many trajectories a pair takes."""
+        return self.votes * (2 if self.orders == "both" else 1)
+
 
 class Judge:
     """A policy with tools, as a judge of pairs."""

@@ -66,8 +66,9 @@ def demo_pairs() -> list[Pair]:
 
 async def _judge(choice: EngineChoice, tools: Sequence[Tool], pairs: list[Pair]) -> list[Judgment]:
     gate = asyncio.Semaphore(AT_ONCE)
-    async with open_policy(choice, slots=2 * AT_ONCE) as policy:
-        judge = Judge(policy, tools, JudgeSettings())
+    settings = JudgeSettings()
+    async with open_policy(choice, slots=settings.trajectories * AT_ONCE) as policy:
+        judge = Judge(policy, tools, settings)
 
         async def one(pair: Pair) -> Judgment:
             async with gate:

@@ -36,6 +36,10 @@ class EngineChoice:
         if self.chat and not self.endpoint:
             raise UserError("--chat chooses a path to a server; name it with --endpoint URL")
 
+    def rows_at_once(self) -> int:
+        """Rows that keep the engine busy; on the embedded one more of them gain little."""
+        return 16 if self.endpoint or self.plugin else 4
+
     def address(self) -> str | None:
         """What may be written down of where the engine is: no user name, no password."""
         if self.endpoint is None:

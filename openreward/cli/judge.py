@@ -57,7 +57,7 @@ def command(
     a_file: Annotated[str | None, typer.Option(metavar="FILE")] = None,
     b_file: Annotated[str | None, typer.Option(metavar="FILE")] = None,
     resume: o.Resume = False,
-    concurrency: o.Concurrency = 8,
+    concurrency: o.Concurrency = None,
     limit: o.Limit = None,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Keep token ids and logprobs in the trajectories.")
@@ -126,7 +126,7 @@ def command(
     if output is None or given.any():
         what = "no -o" if output is None else "a pair from flags too"
         raise UserError(f"expected INPUT with -o FILE and no pair, got {what}")
-    files = Files(input, output, resume, concurrency, limit, as_json)
+    files = Files(input, output, resume, concurrency or choice.rows_at_once(), limit, as_json)
     try:
         manifest = asyncio.run(_judge_file(setup, files))
     except KeyboardInterrupt:
@@ -193,14 +193,14 @@ def _judge_one(setup: Setup, pair: Pair, output: Path | None, as_json: bool) -> 
 
 
 async def _judge_pair(setup: Setup, pair: Pair) -> Judgment:
-    async with open_policy(setup.choice, slots=2) as policy:
+    async with open_policy(setup.choice, setup.settings.trajectories) as policy:
         judgment = await Judge(policy, setup.opened.tools, setup.settings).judge(pair)
     return judgment if setup.tokens else without_tokens(judgment)
 
 
 async def _judge_file(setup: Setup, files: Files) -> Manifest:
     rows, data = read_rows(files.input, PairRow), describe_file(files.input)
-    async with open_policy(setup.choice, slots=files.concurrency) as policy:
+    async with open_policy(setup.choice, setup.settings.trajectories * files.concurrency) as policy:
         judge = Judge(policy, setup.opened.tools, setup.settings)
 
         async def work(pair: Pair) -> Judgment:

@@ -102,7 +102,10 @@ Output = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with an output: only what is missing is done.")
 ]
-Concurrency = Annotated[int, typer.Option(min=1, help="Rows at once.")]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(min=1, help="Rows at once. Default: 4 on the embedded engine, else 16."),
+]
 Limit = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Only the first N rows of the input.")
 ]

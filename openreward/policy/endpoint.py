@@ -44,13 +44,13 @@ async def connect(
 
 
 async def probe(
-    transport: Transport, model: str | None = None, *, chat: bool = False
+    transport: Transport, model: str | None = None, *, chat: bool = False, slots: int = 0
 ) -> TokenPolicy | ChatPolicy:
-    """Ask the server what it is and serves."""
+    """Ask the server what it is and serves; `slots` of a llama.cpp server that is ours alone."""
     served = await served_models(transport)
     name = choose(served, model, transport.address.api)
     context = _context(served, name)
-    engine = None if chat else await _engine(transport, name, context)
+    engine = None if chat else await _engine(transport, name, context, slots)
     if engine is None:
         return ChatPolicy(transport, name, context)
     return TokenPolicy(engine, name, await find_traits(engine))
@@ -86,12 +86,14 @@ def choose(served: Sequence[ServedModel], model: str | None, url: str) -> str:
     raise PolicyError("unknown_model", f"{url} serves no {shorten(model)}; it serves: {listed}")
 
 
-async def _engine(transport: Transport, name: str, context: int | None) -> Engine | None:
+async def _engine(
+    transport: Transport, name: str, context: int | None, slots: int
+) -> Engine | None:
     """The engine of the token path, or None where ids cannot be had."""
     root = transport.address.root
     props = await _if_known(transport.get(f"{root}/props", Props, attempts=_PROBES))
     if props is not None:
-        return LlamaCppEngine(transport, name, props)
+        return LlamaCppEngine(transport, name, props, slots)
     version = await _if_known(transport.get(f"{root}/version", Version, attempts=_PROBES))
     if version is None:
         return None

@@ -83,7 +83,7 @@ class LlamaCpp:
                 url = await self._start(log, key)
             transport = Transport(url, api_key=key, settings=self._settings)
             await stack.enter_async_context(transport)
-            policy = await probe(transport, self.model_path.stem)
+            policy = await probe(transport, self.model_path.stem, slots=self.slots)
             if not isinstance(policy, TokenPolicy):
                 raise PolicyError("bad_response", "the embedded server did not tell its tokenizer")
             self._stack = stack.pop_all()

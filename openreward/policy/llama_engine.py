@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from openreward.policy.base import Sampling
 from openreward.policy.engines import Completed, incomplete, known_numbers
+from openreward.policy.slots import Slots
 from openreward.policy.template import ChatTemplate
 from openreward.policy.transport import Transport
 from openreward.policy.wire import Completion, CompletionChoice, Props, Scored, Tokens
@@ -22,11 +23,12 @@ _TOPS = (100, 10_000)  # how many of the likeliest tokens are asked for, to find
 
 
 class LlamaCppEngine:
-    """A llama.cpp server."""
+    """A llama.cpp server; `slots` where nobody else asks it, so that their caches can be kept."""
 
     name = "llama.cpp"
 
-    def __init__(self, transport: Transport, model: str, props: Props) -> None:
+    def __init__(self, transport: Transport, model: str, props: Props, slots: int = 0) -> None:
+        self._slots = Slots(slots)
         self._transport = transport
         self._model = model
         self._template = ChatTemplate(props.chat_template, bos=props.bos_token, eos=props.eos_token)
@@ -52,7 +54,10 @@ class LlamaCppEngine:
     async def complete(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> Completed:
         """Sample by /v1/completions, streamed."""
         body = self.body(ids, sampling, max_tokens)
-        events = await self._transport.post_events(self._url, body, Completion)
+        with self._slots.take(ids) as slot:
+            if slot is not None:
+                body["id_slot"] = slot
+            events = await self._transport.post_events(self._url, body, Completion)
         usage = events[-1].usage.usage() if events and events[-1].usage else Usage()
         choices = [event.choices[0] for event in events]
         finish = next((c.finish_reason for c in reversed(choices) if c.finish_reason), None)
