@@ -1,8 +1,9 @@
 """The one loop: generation and tool calls take turns until a verdict. Nothing else alternates them.
 
 All calls of a turn run at once, their results go back in call order. When no call, turn or token is
-left, the model gets one last turn that must end in a verdict. Every end has a stop reason; a failed
-trajectory is a record, not an exception. Cancelling `run` cancels what it started.
+left, or the model only talks, it gets one last turn that must end in a verdict. Every end has a
+stop reason; a failed trajectory is a record, not an exception. Cancelling `run` cancels what it
+started.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TypeVar
 from pydantic import Field
 
 from openreward import parse, prompts
+from openreward.calls import Wanted, wanted_calls
 from openreward.counting import SERVICE_FAULTS, call_key, query_of
 from openreward.errors import PolicyError
 from openreward.evidence import show
@@ -99,6 +101,7 @@ class _State:
     evidence: list[Evidence] = field(default_factory=list)
     asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # -> passage numbers
     calls: int = 0
+    idle: int = 0  # turns in a row that ran no call
     used_tokens: int = 0  # of the context: what the engine last counted, and what came since
     policy_seconds: float = 0.0
     tool_seconds: float = 0.0
@@ -140,7 +143,11 @@ class _State:
     async def _turn(self, talk: Conversation, last: bool) -> tuple[Turn, Verdict | None]:
         """One generation, read; a verdict only where the turn is one."""
         generation = await self._generate(talk, last)
-        calls, problems = self._calls(generation, last)
+        calls, problems = Wanted()
+        if not last:
+            left = self.limits.calls - self.calls
+            number = len(self.turns) + 1
+            calls, problems = wanted_calls(generation, number, self.asked, left, self.task.tie)
         turn = Turn(
             text=generation.text,
             tool_calls=calls,
@@ -166,12 +173,15 @@ class _State:
         left = self._tokens_left()
         if left < 16:
             raise _End("token_limit", f"{self.used_tokens} of {self.used_tokens + left} tokens")
+        room = min(self.limits.turn_tokens, left)
         sampling = replace(
             self.sampling,
-            max_tokens=min(self.limits.turn_tokens, left),
+            max_tokens=room,
             seed=(self.task.seed + len(self.turns)) % 2**31,
             stop=("</answer>",) if self.policy.path == "chat" else (),
-            constraint=prompts.verdict_constraint(self.task) if last else None,
+            constraint=prompts.verdict_constraint(self.task, self.limits.turn_tokens)
+            if last
+            else None,
             tools=not last,
         )
         started = self.clock()
@@ -180,43 +190,6 @@ class _State:
         finally:
             self.policy_seconds += self.clock() - started
 
-    def _calls(
-        self, generation: Generation, last: bool
-    ) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-        """The calls of a turn that may run, and what the model is told of the others."""
-        if last:
-            return (), ()
-        calls, problems = generation.tool_calls, list(generation.problems)
-        if not calls and not problems:
-            reading = parse.read_calls(generation.text)
-            decided = parse.read_verdict(generation.text, self.task.tie).status != "unparsed"
-            if decided and not reading.tagged:
-                return (), ()
-            place = f"call-{len(self.turns) + 1}"
-            calls = tuple(
-                ToolCall(id=f"{place}-{n}", name=call.name, arguments=call.arguments)
-                for n, call in enumerate(reading.calls, start=1)
-            )
-            problems = list(reading.problems)
-        fresh = self._not_asked_before(calls, problems)
-        left = self.limits.calls - self.calls
-        if len(fresh) > left:
-            problems.append(f"{len(fresh) - left} calls were not run: only {left} were left")
-        return tuple(fresh[:left]), tuple(problems)
-
-    def _not_asked_before(self, calls: Sequence[ToolCall], problems: list[str]) -> list[ToolCall]:
-        """The calls that repeat none; the others are told to the model, which loops otherwise."""
-        fresh: dict[tuple[str, str], ToolCall] = {}
-        for call in calls:
-            key = call_key(call)
-            if key in self.asked:
-                problems.append(prompts.repeated(call, self.asked[key]))
-            elif key in fresh:
-                problems.append(prompts.twice(call))
-            else:
-                fresh[key] = call
-        return list(fresh.values())
-
     async def _answer(self, talk: Conversation, turn: Turn) -> bool:
         """Run the calls of a turn and tell the model; returns whether its next turn is the last."""
         results = await self._run_calls(turn.tool_calls)
@@ -224,7 +197,8 @@ class _State:
         self.calls += len(results)
         texts = await self._texts(turn.tool_calls, results)
         self.used_tokens += await self.policy.count_tokens("\n".join(texts))
-        last = self._must_end()
+        self.idle = 0 if results else self.idle + 1
+        last = self._must_end(turn)
         texts.extend(turn.problems)
         step = self._step(last, bool(texts))
         prompts.tell(talk, turn.tool_calls, texts, step, self._tool_messages(talk))
@@ -268,9 +242,11 @@ class _State:
             texts.append(prompts.results_text(self.task, call, result, shown))
         return texts
 
-    def _must_end(self) -> bool:
+    def _must_end(self, turn: Turn) -> bool:
+        """Whether a budget is spent, or the model only talks (a small one then repeats itself)."""
         spent = self.calls >= self.limits.calls or len(self.turns) >= self.limits.turns - 1
-        return spent or self._tokens_left() < 2 * self.limits.turn_tokens
+        talks = self.idle > 1 or (self.idle == 1 and self.evidence and not turn.problems)
+        return spent or bool(talks) or self._tokens_left() < 2 * self.limits.turn_tokens
 
     def _tokens_left(self) -> int:
         total = self.limits.total_tokens

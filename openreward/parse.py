@@ -191,7 +191,7 @@ def _as_calls(value: object, depth: int = 0) -> Iterator[CallText | str]:
     if not isinstance(name, str) or not name.strip() or key is None:
         return
     arguments = read_arguments(value[key])
-    if isinstance(arguments, dict) and arguments.get("type") == "object":
+    if isinstance(arguments, dict) and "properties" in arguments:
         yield f"that was the description of {_quoted(name)}, not a call: {_EXPECTED}"
     elif isinstance(arguments, str):
         yield f"the call of {_quoted(name)} could not be read: {arguments}"

@@ -70,13 +70,14 @@ def verdict_request(task: Task, searched: bool = False) -> str:
     return _VERDICT.format(choices=choices, passages=passages)
 
 
-def verdict_constraint(task: Task) -> Constraint:
-    """The form of the forced last turn: up to 600 characters of explanation, then one verdict."""
+def verdict_constraint(task: Task, tokens: int) -> Constraint:
+    """The form of the forced last turn: an explanation short enough for `tokens`, one verdict."""
     words = [*LETTERS, "tie"] if task.tie else [*LETTERS]
-    grammar = 'root ::= [^<>]{20,600} "<answer>" word "</answer>"\nword ::= '
+    said = f"[^<>]{{20,{max(40, min(600, 2 * tokens - 40))}}}"
+    choices = " | ".join(json.dumps(word) for word in words)
     return Constraint(
-        regex=rf"[^<>]{{20,600}}<answer>({'|'.join(words)})</answer>",
-        grammar=grammar + " | ".join(json.dumps(word) for word in words),
+        regex=rf"{said}<answer>({'|'.join(words)})</answer>",
+        grammar=f'root ::= {said} "<answer>" word "</answer>"\nword ::= {choices}',
     )
 
 

@@ -42,7 +42,7 @@ def test_a_tie_is_a_verdict_only_where_the_task_allows_it() -> None:
     assert (allowed.verdict.status, allowed.stop_reason) == ("tie", "verdict")
     refused = go(said * 6)
     assert (refused.verdict.status, refused.stop_reason) == ("unparsed", "no_verdict")
-    assert len(refused.turns) == 6
+    assert len(refused.turns) == 3  # two that only talk, and the last one
 
 
 def test_a_principle_is_shown() -> None:

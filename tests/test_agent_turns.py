@@ -83,7 +83,23 @@ def test_wrong_arguments_are_told_and_the_tool_does_not_run() -> None:
     seen = Seen(text, A_WINS)
     assert statuses(go(seen, [find_tool(never)])) == [["bad_query"], []]
     assert "arguments of find are wrong: query: Input should be a valid string" in seen.last
-    assert "page: Extra inputs are not permitted" in seen.last
+
+
+def test_arguments_that_the_tool_does_not_know_are_left_out() -> None:
+    text = '<tool_call>{"name": "find", "arguments": {"query": "x", "type": "object"}}</tool_call>'
+    found = go(Seen(text, A_WINS))
+    assert statuses(found) == [["ok"], []]
+    assert [item.query for item in found.evidence] == ["x"]
+
+
+def test_a_model_that_only_talks_after_a_search_gets_its_last_turn_at_once() -> None:
+    found = go(Seen(call("x"), "Well.", A_WINS))
+    assert (len(found.turns), found.stop_reason) == (3, "verdict")
+
+
+def test_a_model_that_only_talks_before_a_search_is_asked_once_more() -> None:
+    found = go(Seen("Well.", call("x"), A_WINS))
+    assert (found.stop_reason, statuses(found)) == ("verdict", [[], ["ok"], []])
 
 
 @pytest.mark.parametrize("status", [s for s in get_args(ToolStatus) if s != "ok"])

@@ -20,7 +20,7 @@ STAGES = ("tools", "synth", "train", "eval")
 # What each room may import besides itself. A module of openreward/ not named here is an error.
 NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs", "inert"}
 SEAMS = NOUNS | {"tools", "policy"}
-PROTOCOL = SEAMS | {"prompts", "parse", "loose_json", "counting", "evidence"}
+PROTOCOL = SEAMS | {"prompts", "parse", "loose_json", "counting", "calls", "evidence"}
 JUDGES = PROTOCOL | {"agent", "batch", "judge", "rank", "score"}
 STAGE = JUDGES | {"filter", "server", "client", "eval", "synth", "train"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "parse": PROTOCOL,
     "loose_json": {"errors"},
     "counting": PROTOCOL,
+    "calls": PROTOCOL,
     "evidence": PROTOCOL,
     "agent": PROTOCOL,
     "judge": PROTOCOL | {"agent"},

@@ -67,7 +67,7 @@ def tool(function: Callable[..., Awaitable[Found]]) -> Tool:
             raise UserError(f"tool {function.__name__}: parameter {name!r} needs a type annotation")
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (hints[name], Field(default))
-    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    model = create_model(function.__name__, __config__=ConfigDict(extra="ignore"), **fields)
     schema: dict[str, JsonValue] = model.model_json_schema()
     for title in (
         schema,
