@@ -47,7 +47,7 @@ demo: setup  ## fetch the small model and a Wikipedia text, build its index, jud
 	$(BIN)/openreward index fetch wikipedia-introductions
 	$(BIN)/openreward demo
 
-bench: setup  ## measure the loop, the index and the start of the command line
+bench: setup  ## measure the tool phase of the loop, and the index
 	@set -e; for each in bench/bench_*.py; do echo "== $$each"; $(BIN)/python $$each; done
 
 clean:  ## remove what was made here; the fetched model and indexes stay
