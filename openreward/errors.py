@@ -1,12 +1,14 @@
 """The error tree. A message says what was expected, what was got (shortened), and what to do.
 
 `exit_code` is what the command line ends with: 2 the user's input or setting, 3 an engine or a
-service. (4, a part of the rows failed though the rest was done, is no error of this tree.)
+service. `SOME_ROWS_FAILED` (though the rest was done) is no error of this tree.
 """
 
 from __future__ import annotations
 
 from openreward.types import PolicyFault, ToolStatus
+
+SOME_ROWS_FAILED = 4  # an exit code beside those of the errors
 
 
 class OpenRewardError(Exception):

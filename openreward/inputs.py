@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_
 from openreward.errors import shorten
 from openreward.types import Pair
 
-FIELDS = ("id", "query", "responses", "label", "source", "meta")
+FIELDS = tuple(Pair.model_fields)
 SHAPES = "query and responses, or query, response_a and response_b, or prompt, chosen and rejected"
 
 

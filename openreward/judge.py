@@ -47,9 +47,7 @@ class JudgeSettings(Record):
     top_p: float = Field(default=1.0, gt=0, le=1)
     seed: int = 0
     query_tokens: int = Field(default=600, ge=16)
-    answer_tokens: int = Field(
-        default=700, ge=16
-    )  # each answer; a longer one is cut, the cut marked
+    answer_tokens: int = Field(default=700, ge=16)  # each answer; the cut of a longer is marked
     principle: str | None = None
     limits: Limits = Limits()
 

@@ -1,6 +1,6 @@
 """What `openreward doctor` checks: each function looks at one thing and returns one `Check`.
 
-The checks of the installation use the standard library alone: the rest may be missing.
+Those of the installation use the standard library alone: what else we need may be missing.
 """
 
 from __future__ import annotations

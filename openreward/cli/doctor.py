@@ -19,6 +19,7 @@ from openreward.cli import checks
 from openreward.cli.checks import Check
 from openreward.cli.home import home, index_folders
 from openreward.cli.terminal import one_line
+from openreward.errors import UserError
 
 MARKS = {"ok": "ok", "absent": "--", "wrong": "!!"}
 
@@ -49,7 +50,7 @@ def command(
     else:
         typer.echo("\n".join(report_lines(report)))
     if report.next is not None:
-        raise typer.Exit(2)
+        raise typer.Exit(UserError.exit_code)
 
 
 def all_checks(

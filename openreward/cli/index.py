@@ -22,7 +22,7 @@ import typer
 
 from openreward.cli.home import home, index_folders
 from openreward.cli.terminal import one_line, visible
-from openreward.errors import IndexMismatch, UserError
+from openreward.errors import SOME_ROWS_FAILED, IndexMismatch, UserError
 from openreward.synth.reading import DocumentFormat
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ Folder = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="DIR", help="Folder of the index.")
 ]
 SECONDS = 10.0  # between lines of progress where there is no terminal
-PARTLY = 4
 
 
 @app.callback()
@@ -72,7 +71,7 @@ def build(
     meta = _build(documents, named, output or home() / "indexes" / named)
     _report(meta, skipped, output or home() / "indexes" / named, as_json)
     if any(reason.startswith("broken") for reason in skipped.counts):
-        raise typer.Exit(PARTLY)
+        raise typer.Exit(SOME_ROWS_FAILED)
 
 
 @app.command()

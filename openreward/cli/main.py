@@ -51,7 +51,7 @@ class LazyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error that a user can cause or cure becomes a line and a code."""
-        from openreward.errors import OpenRewardError
+        from openreward.errors import Interrupted, OpenRewardError
 
         as_json = "--json" in ctx.args
         try:
@@ -60,7 +60,7 @@ class LazyGroup(TyperGroup):
             show_error(error, as_json)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            raise typer.Exit(130) from None
+            raise typer.Exit(Interrupted.exit_code) from None
 
 
 def load_command(name: str) -> Any:

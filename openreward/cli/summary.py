@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import typer
 
+from openreward.errors import SOME_ROWS_FAILED
 from openreward.resume import Manifest, Totals, manifest_path
-from openreward.types import Record, Usage
+from openreward.types import Record, Usage, VerdictStatus
 
-STATUSES = ("ok", "tie", "unparsed", "refused", "error")
-SOME_ROWS_FAILED = 4
+STATUSES: tuple[VerdictStatus, ...] = get_args(VerdictStatus)
 
 
 class Summary(Record):

@@ -111,7 +111,9 @@ class Hub:
             with httpx.Client(headers=self._headers, timeout=self._timeout) as client:
                 response = client.get(url, follow_redirects=True)
         except httpx.TransportError as error:
-            raise self._unreachable(error) from None
+            raise HubUnreachable(
+                f"the hub at {self._endpoint} cannot be reached ({error})"
+            ) from None
         if response.status_code in (401, 403, 404):
             raise UserError(
                 f"the hub knows no public repository {shorten(repository)} "
@@ -149,9 +151,6 @@ class Hub:
                 f"the download of {file.path} broke ({type(error).__name__}); "
                 "run the command again: it goes on where it stopped"
             ) from None
-
-    def _unreachable(self, error: httpx.TransportError) -> HubUnreachable:
-        return HubUnreachable(f"the hub at {self._endpoint} cannot be reached ({error})")
 
 
 def sha256_of(path: Path) -> str:
