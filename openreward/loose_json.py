@@ -100,6 +100,22 @@ def _no_constant(name: str) -> Any:
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
 
 
+def read_arguments(value: object) -> dict[str, JsonValue] | None:
+    """A call's arguments, also encoded once or twice; nothing is {}, what is no object None."""
+    for _ in range(2):
+        if not isinstance(value, str):
+            break
+        if value.strip() in ("", "null"):
+            return {}
+        decoded = loads(value)
+        if decoded is None:
+            break
+        value = decoded
+    if value is None:
+        return {}
+    return cast(dict[str, JsonValue], clean(value)) if isinstance(value, dict) else None
+
+
 def clean(value: object, depth: int = 0) -> JsonValue:
     """A decoded value as plain JSON: no lone surrogates, no types or depths that JSON has not."""
     if isinstance(value, str):

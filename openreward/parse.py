@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from openreward.errors import shorten
 from openreward.inert import inert
-from openreward.loose_json import MOST_OBJECTS, clean, clean_text, loads, objects
+from openreward.loose_json import MOST_OBJECTS, clean, clean_text, objects, read_arguments
 from openreward.types import Verdict
 
 LETTERS = "AB"
@@ -102,24 +102,6 @@ def cited_numbers(text: str) -> set[int]:
     return {int(n) for match in _CITATION.finditer(text) for n in match.group(1).split(",")}
 
 
-def read_arguments(value: object) -> dict[str, JsonValue] | str:
-    """Arguments as a dict, or what is wrong with them; a JSON string is decoded, twice at most."""
-    for _ in range(2):
-        if not isinstance(value, str):
-            break
-        if not value.strip():
-            return {}
-        decoded = loads(value)
-        if decoded is None:
-            break
-        value = decoded
-    if value is None:
-        return {}
-    if isinstance(value, dict):
-        return cast(dict[str, JsonValue], clean(value))
-    return f"arguments must be a JSON object, got {_quoted(clean(value))}"
-
-
 def _answers(text: str) -> list[_Answer]:
     """Each stretch from an opening tag to the next closing one; what never closes is none."""
     found = []
@@ -191,10 +173,11 @@ def _as_calls(value: object, depth: int = 0) -> Iterator[CallText | str]:
     if not isinstance(name, str) or not name.strip() or key is None:
         return
     arguments = read_arguments(value[key])
-    if isinstance(arguments, dict) and "properties" in arguments:
+    if arguments is None:
+        got = f"arguments must be a JSON object, got {_quoted(clean(value[key]))}"
+        yield f"the call of {_quoted(name)} could not be read: {got}"
+    elif "properties" in arguments:
         yield f"that was the description of {_quoted(name)}, not a call: {_EXPECTED}"
-    elif isinstance(arguments, str):
-        yield f"the call of {_quoted(name)} could not be read: {arguments}"
     else:
         yield CallText(clean_text(name.strip()), arguments)
 

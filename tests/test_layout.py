@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("tools", "synth", "train", "eval")
 
 # What each room may import besides itself. A module of openreward/ not named here is an error.
-NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs", "inert"}
+NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs", "inert", "loose_json"}
 SEAMS = NOUNS | {"tools", "policy"}
-PROTOCOL = SEAMS | {"prompts", "parse", "loose_json", "counting", "calls", "evidence"}
+PROTOCOL = SEAMS | {"prompts", "parse", "counting", "calls", "evidence"}
 JUDGES = PROTOCOL | {"agent", "batch", "judge", "rank", "score"}
 STAGE = JUDGES | {"filter", "server", "client", "eval", "synth", "train"}
 MAY_IMPORT: dict[str, set[str]] = {

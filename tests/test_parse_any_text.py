@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openreward.parse import cited_numbers, explanation, read_arguments, read_calls, read_verdict
+from openreward.loose_json import read_arguments
+from openreward.parse import cited_numbers, explanation, read_calls, read_verdict
 
 CALL = '{"name": "wiki", "arguments": {"query": "Ada"}}'
 FRAGMENTS = [

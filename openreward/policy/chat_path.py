@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
-
 from openreward.errors import PolicyError, shorten
+from openreward.inert import inert
+from openreward.loose_json import clean, read_arguments
 from openreward.policy.base import (
     Conversation,
     FinishReason,
@@ -28,7 +28,6 @@ from openreward.policy.wire import ChatChoice, ChatCompletion, NativeCall
 from openreward.types import Message, PolicyPath, ToolCall, Usage
 
 _WORD = re.compile(r" ?[A-Za-z]+")
-_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
 class ReadCalls(NamedTuple):
@@ -111,10 +110,10 @@ def read_calls(native: Sequence[NativeCall], taken: set[str]) -> ReadCalls:
         if entry.function is None or not name:
             problems.append("a tool call had no name; name one of the tools")
             continue
-        arguments = _arguments(entry.function.arguments)
+        arguments = read_arguments(entry.function.arguments)
         if arguments is None:
-            got = shorten(entry.function.arguments)
-            problems.append(f"the arguments of {name} must be one JSON object, got {got}")
+            got = shorten(clean(entry.function.arguments))
+            problems.append(inert(f"the arguments of {name} must be one JSON object, got {got}"))
             continue
         identity = entry.id if entry.id and entry.id not in used else _new_id(used)
         used.add(identity)
@@ -144,23 +143,6 @@ def estimate_tokens(text: str) -> int:
     wide = len(text.encode("utf-8", "surrogatepass")) - ascii_length
     pieces = sum(math.ceil(len(word.lstrip(" ")) / 3) for word in words)
     return pieces + (ascii_length - letters) + math.ceil(wide / 2) + 1
-
-
-def _arguments(value: JsonValue) -> dict[str, JsonValue] | None:
-    """The object that arguments stand for, also encoded once or twice; None if there is none."""
-    for _ in range(3):
-        if value is None or value == "":
-            return {}
-        if not isinstance(value, str):
-            break
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    try:
-        return _OBJECT.validate_python(value)
-    except ValidationError:
-        return None
 
 
 def _new_id(used: set[str]) -> str:

@@ -45,6 +45,8 @@ def native(name: Any, arguments: Any, identity: Any = "c1") -> dict[str, Any]:
         (None, {}),
         ("{}", {}),
         ("null", {}),
+        ("{'query': 'a', }", {"query": "a"}),
+        ('{"query": "\\ud800"}', {"query": "?"}),  # no UTF-8 form: could not be sent or written
         ('{"query": "a"', None),
         ('["a"]', None),
         ("a", None),
