@@ -28,7 +28,7 @@ from openreward.cli.engine import EngineChoice, OpenedTools, open_policy, open_t
 from openreward.cli.pair import PairFlags, read_pair, show_judgment
 from openreward.cli.progress import RunProgress
 from openreward.cli.summary import show_summary
-from openreward.counting import counted_calls
+from openreward.counting import searched
 from openreward.errors import Interrupted, PolicyError, UserError
 from openreward.inputs import PairRow
 from openreward.judge import Judge, JudgeSettings
@@ -87,7 +87,7 @@ def command(
     evidence_tokens: o.EvidenceTokens = LIMITS.evidence_tokens,
     seconds_per_call: o.SecondsPerCall = LIMITS.seconds_per_call,
     seconds: o.Seconds = LIMITS.seconds,
-) -> None:
+) -> None:  # as long as its flags are many: typer reads them here
     """Judge which of two answers is better, with evidence looked up.
 
     Give one pair by flags, or INPUT and -o. Ctrl-C stops cleanly; --resume goes on.
@@ -241,9 +241,7 @@ def without_tokens(judgment: Judgment) -> Judgment:
 def measure(judgment: Judgment) -> Measure:
     """What a judgment adds to the totals; `searched` when a search of it brought passages."""
     found = {
-        "searched": any(
-            call.found for vote in judgment.votes for call in counted_calls(vote.trajectory)
-        ),
+        "searched": any(searched(vote.trajectory) for vote in judgment.votes),
         "labelled": judgment.label is not None,
         "right": judgment.label is not None and judgment.label == _said(judgment),
     }
