@@ -37,7 +37,7 @@ FAMILIES: dict[str, str] = {
     "[TRANSCRIBE] [MODEL_SETTINGS] [/MODEL_SETTINGS] <SPECIAL_20> [control_8]",
     "deepseek": "<｜begin▁of▁sentence｜> <｜end▁of▁sentence｜> <｜▁pad▁｜> <｜User｜> "
     "<｜Assistant｜> <｜tool▁calls▁begin｜> <｜tool▁call▁end｜> <｜tool▁sep｜> "
-    "<｜tool▁outputs▁begin｜> <｜fim▁hole｜> <｜DSML｜function_calls> </｜DSML｜invoke> <think> <|EOT|>",
+    "<｜tool▁outputs▁begin｜> <｜fim▁hole｜> <｜DSML｜function_calls> </｜DSML｜invoke> <|EOT|>",
     "phi": "<|system|> <|user|> <|assistant|> <|end|> <|endoftext10|> <|dummy_0|> <|im_sep|>",
     "gpt-oss": "<|start|> <|channel|> <|message|> <|constrain|> <|return|> <|call|> "
     "<|endofprompt|>",
