@@ -42,6 +42,7 @@ PolicyFault = Literal[
 """How an engine failed. `unreachable`, `unauthorized` and `unknown_model` fail every row alike."""
 
 PolicyPath = Literal["token", "chat"]
+FinishReason = Literal["stop", "length", "refused"]
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -179,7 +180,7 @@ class Turn(Record):
     results: tuple[ToolResult, ...] = ()
     problems: tuple[str, ...] = ()  # what could not be read, as told to the model
     forced: bool = False  # the engine constrained the form of this turn
-    finish_reason: str = "stop"
+    finish_reason: FinishReason = "stop"
     usage: Usage = Usage()
     context_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from openreward.types import Message, PolicyPath, ToolCall, ToolSpec, Usage
+from openreward.types import FinishReason, Message, PolicyPath, ToolCall, ToolSpec, Usage
 
-FinishReason = Literal["stop", "length", "refused"]
 ToolStyle = Literal["template", "prompt"]
 """`template`: the engine's chat template (or chat endpoint) takes tool schemas and tool messages.
 `prompt`: it does not, so schemas stand in the first user message and results come as user turns."""

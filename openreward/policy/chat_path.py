@@ -16,16 +16,10 @@ from typing import NamedTuple
 from openreward.errors import PolicyError, shorten
 from openreward.inert import inert
 from openreward.loose_json import clean, read_arguments
-from openreward.policy.base import (
-    Conversation,
-    FinishReason,
-    Generation,
-    Sampling,
-    ToolStyle,
-)
+from openreward.policy.base import Conversation, Generation, Sampling, ToolStyle
 from openreward.policy.transport import Transport
-from openreward.policy.wire import ChatChoice, ChatCompletion, NativeCall
-from openreward.types import Message, PolicyPath, ToolCall, Usage
+from openreward.policy.wire import ChatChoice, ChatCompletion, NativeCall, read_finish
+from openreward.types import FinishReason, Message, PolicyPath, ToolCall, Usage
 
 _WORD = re.compile(r" ?[A-Za-z]+")
 
@@ -172,9 +166,6 @@ def _message(message: Message) -> dict[str, object]:
 
 
 def _finish(choice: ChatChoice) -> FinishReason:
-    reason = choice.finish_reason
-    if reason == "content_filter" or (choice.message.refusal and not choice.message.content):
+    if choice.message.refusal and not choice.message.content:
         return "refused"
-    if reason in ("abort", "error"):
-        raise PolicyError("server_error", f"the server ended the turn with {reason!r}; see its log")
-    return "length" if reason == "length" else "stop"
+    return read_finish(choice.finish_reason)

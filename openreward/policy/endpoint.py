@@ -15,10 +15,11 @@ from typing import TypeVar
 
 from openreward.errors import PolicyError, shorten
 from openreward.policy.chat_path import ChatPolicy
-from openreward.policy.engines import Engine, VllmEngine
+from openreward.policy.engine import Engine
 from openreward.policy.llama_engine import LlamaCppEngine
 from openreward.policy.token_path import TokenPolicy, find_traits
 from openreward.policy.transport import HttpSettings, Transport
+from openreward.policy.vllm_engine import VllmEngine
 from openreward.policy.wire import Props, ServedModel, ServedModels, Tokens, Version
 
 Answer = TypeVar("Answer")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from openreward.policy.base import Sampling
-from openreward.policy.engines import Completed, incomplete, known_numbers
+from openreward.policy.engine import Completed, incomplete, known_numbers
 from openreward.policy.slots import Slots
 from openreward.policy.template import ChatTemplate
 from openreward.policy.transport import Transport

@@ -12,15 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from openreward.errors import PolicyError, shorten
-from openreward.policy.base import (
-    Conversation,
-    FinishReason,
-    Generation,
-    Sampling,
-    ToolStyle,
-)
-from openreward.policy.engines import Engine
+from openreward.policy.base import Conversation, Generation, Sampling, ToolStyle
+from openreward.policy.engine import Engine
 from openreward.policy.template import TemplateRefusal
+from openreward.policy.wire import read_finish
 from openreward.types import Message, PolicyPath, ToolSpec
 
 
@@ -58,7 +53,7 @@ class TokenPolicy:
                 f"{self._engine.context}; give it shorter texts or a server with a larger context",
             )
         made = await self._engine.complete(ids, sampling, min(sampling.max_tokens, room))
-        finish = _finish(made.finish_reason)
+        finish = read_finish(made.finish_reason)
         conversation.token_ids = [*ids, *made.ids]
         conversation.rendered = len(conversation.messages) + 1
         return Generation(
@@ -185,9 +180,3 @@ def _mark(messages: Sequence[Message]) -> str:
     while any(f"qwturn{number}qw" in message.content for message in messages):
         number += 1
     return f"qwturn{number}qw"
-
-
-def _finish(reason: str | None) -> FinishReason:
-    if reason in ("abort", "error"):
-        raise PolicyError("server_error", f"the server ended the turn with {reason!r}; see its log")
-    return "length" if reason == "length" else "stop"

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from openreward.types import Usage
+from openreward.errors import PolicyError
+from openreward.types import FinishReason, Usage
 
 
 class Wire(BaseModel):
@@ -183,3 +184,12 @@ class ChatCompletion(Wire):
 
     choices: Annotated[tuple[ChatChoice, ...], Field(min_length=1)]
     usage: WireUsage | None = None
+
+
+def read_finish(reason: str | None) -> FinishReason:
+    """Why a turn ended, by any server's word; `PolicyError` when the server gave it up."""
+    if reason in ("abort", "error"):
+        raise PolicyError("server_error", f"the server ended the turn with {reason!r}; see its log")
+    if reason == "content_filter":
+        return "refused"
+    return "length" if reason == "length" else "stop"

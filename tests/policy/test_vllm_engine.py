@@ -7,8 +7,8 @@ import pytest
 from openreward.errors import PolicyError
 from openreward.policy.base import Constraint, Conversation, Sampling
 from openreward.policy.endpoint import connect
-from openreward.policy.engines import VllmEngine
 from openreward.policy.transport import Transport
+from openreward.policy.vllm_engine import VllmEngine
 from openreward.types import Message
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}"
