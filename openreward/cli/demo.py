@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from openreward.agent import Limits
 from openreward.cli import options as o
 from openreward.cli.engine import EngineChoice, find_model, open_policy, open_tools
 from openreward.cli.show import judgment_lines, print_lines
@@ -33,6 +34,7 @@ UNTRAINED = (
     "a better judge today: openreward judge --endpoint URL --model NAME."
 )
 AT_ONCE = 4
+LIMITS = Limits(calls=2, turn_tokens=200)  # so that two cores get through it in minutes
 
 
 def command(
@@ -66,7 +68,7 @@ def demo_pairs() -> list[Pair]:
 
 async def _judge(choice: EngineChoice, tools: Sequence[Tool], pairs: list[Pair]) -> list[Judgment]:
     gate = asyncio.Semaphore(AT_ONCE)
-    settings = JudgeSettings()
+    settings = JudgeSettings(limits=LIMITS)
     async with open_policy(choice, slots=settings.trajectories * AT_ONCE) as policy:
         judge = Judge(policy, tools, settings)
 
