@@ -74,6 +74,14 @@ def not_json(url: str, content: bytes) -> str:
     return f"{url} answered {cut}: {shorten(text)}; is a proxy in between?"
 
 
+def redirect_target(response: httpx.Response) -> str:
+    """Where a redirect leads, as far as it says."""
+    try:
+        return urlsplit(response.headers.get("location", "")).netloc or "elsewhere"
+    except ValueError:
+        return "elsewhere"
+
+
 def retry_after(response: httpx.Response) -> float | None:
     """Seconds from a Retry-After header in either of its forms."""
     value = response.headers.get("retry-after", "").strip()
@@ -81,7 +89,7 @@ def retry_after(response: httpx.Response) -> float | None:
         return float(value)
     try:
         moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 Repeated are 429, 5xx and broken connections, with exponential backoff and jitter or as Retry-After
 says, within `attempts` and `retry_seconds`; a read timeout is not, since the turn may still run.
-Redirects are not followed: the key must not travel to another host. The key is in no message and no
-repr. Cancelling a request closes its connection, which is how engines learn to stop.
+Redirects are not followed: the key must not travel to another host. Neither the key nor half of it
+is in a message or a repr. Cancelling a request closes its connection, so that engines stop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from openreward.errors import PolicyError, UserError, shorten
 from openreward.policy.http_errors import (
     JSON,
     not_json,
+    redirect_target,
     refusal,
     retry_after,
     said_in,
@@ -42,6 +42,8 @@ class HttpSettings:
 
     connect_seconds: float = 5.0
     read_seconds: float = 600.0
+    whole_seconds: float = 1200.0  # of one attempt, however busily the server trickles
+    probe_seconds: float = 60.0  # the same while connecting, where answers are short
     attempts: int = 5
     retry_seconds: float = 120.0  # no wait begins that would end later than this after the start
     backoff_seconds: float = 0.5  # before the second attempt; doubles, times a factor of 0.5 to 1.5
@@ -58,11 +60,15 @@ class Address:
     """Where an API is: `api` ends in the version, `root` is what engines' own routes hang on."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
+        shown = shorten(url.rpartition("@")[2])  # what stands before may be a password
+        expected = f"expected an address like http://127.0.0.1:8000/v1, got {shown}"
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            httpx.URL(parts.geturl())  # what it refuses, it refuses at the first request
+        except (ValueError, httpx.InvalidURL):
+            raise UserError(expected) from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UserError(
-                f"expected an address like http://127.0.0.1:8000/v1, got {shorten(url)}"
-            )
+            raise UserError(expected)
         if parts.username or parts.password:
             raise UserError(
                 "the address holds a user name or password; pass the API key apart from it"
@@ -114,12 +120,7 @@ class Transport:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -148,6 +149,7 @@ class Transport:
         content = await self._repeat("POST", url, {**body, "stream": True}, None)
         lines = [line[5:].strip() for line in content.split(b"\n") if line.startswith(b"data:")]
         if not lines or lines[-1] != b"[DONE]":
+            content = self._without_key(content)
             said = self._clean(shorten(content[-200:].decode("utf-8", "replace"), 120))
             raise PolicyError("bad_response", f"{url} broke off its stream: it ends with {said}")
         return [self._shaped(line, shape, url) for line in lines[:-1]]
@@ -159,9 +161,10 @@ class Transport:
         clock = asyncio.get_running_loop().time
         started = clock()
         most = attempts or self.settings.attempts
+        seconds = self.settings.probe_seconds if attempts else self.settings.whole_seconds
         for attempt in range(1, most + 1):
             try:
-                return await self._once(method, url, body)
+                return await self._timed(method, url, body, seconds)
             except Failed as failed:
                 wait = self._wait(attempt) if failed.wait is None else failed.wait
                 late = clock() - started + wait > self.settings.retry_seconds
@@ -176,6 +179,19 @@ class Transport:
     def _wait(self, attempt: int) -> float:
         factor: float = 0.5 + self._jitter.random()
         return self.settings.backoff_seconds * 2.0 ** (attempt - 1) * factor
+
+    async def _timed(
+        self, method: str, url: str, body: Mapping[str, object] | None, seconds: float
+    ) -> bytes:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._once(method, url, body)
+        except TimeoutError:
+            raise PolicyError(
+                "timeout",
+                f"{url} did not finish its answer within {seconds:g} s; is this the right "
+                "address? If it is, look at the server's load",
+            ) from None
 
     async def _once(self, method: str, url: str, body: Mapping[str, object] | None) -> bytes:
         try:
@@ -203,6 +219,12 @@ class Transport:
         return content
 
     async def _read(self, response: httpx.Response) -> bytes:
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("identity", "gzip", "deflate"):  # several, one in another: a bomb
+            raise PolicyError(
+                "bad_response",
+                f"{response.url} sent Content-Encoding {shorten(coding)}; expected gzip or none",
+            )
         content = bytearray()
         async for chunk in response.aiter_bytes():
             content += chunk
@@ -216,10 +238,11 @@ class Transport:
 
     def _check(self, response: httpx.Response, content: bytes, url: str) -> None:
         status = response.status_code
+        content = self._without_key(content)
         if status < 300:
             return
         if status < 400:
-            target = urlsplit(response.headers.get("location", "")).netloc or "elsewhere"
+            target = self._clean(redirect_target(response))
             raise PolicyError(
                 "bad_response",
                 f"{url} redirects to {target}; redirects are not followed, so give that address",
@@ -239,16 +262,22 @@ class Transport:
         """A server's words without the key, should it repeat it."""
         return text.replace(self._key, "[key]") if self._key else text
 
+    def _without_key(self, content: bytes) -> bytes:
+        """The same of a whole body, before it is cut to a quotation that may hold half a key."""
+        return content.replace(self._key.encode(), b"[key]") if self._key else content
+
     def _shaped(self, content: bytes, shape: type[Shape], url: str) -> Shape:
         try:
             value = JSON.validate_json(content)
         except ValidationError:
-            raise PolicyError("bad_response", self._clean(not_json(url, content))) from None
+            said = not_json(url, self._without_key(content))
+            raise PolicyError("bad_response", self._clean(said)) from None
         try:
             return shape.model_validate(value)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
+            content = self._without_key(content)
             quoted = self._clean(shorten(content[:200].decode("utf-8", "replace"), 120))
             raise PolicyError(
                 "bad_response",
@@ -257,8 +286,9 @@ class Transport:
 
 
 def _headers(api_key: str | None) -> dict[str, str]:
+    encoding = {"Accept-Encoding": "gzip, deflate"}
     if not api_key:
-        return {}
+        return encoding
     if not api_key.isascii() or not api_key.isprintable() or api_key != api_key.strip():
         raise UserError("the API key holds spaces, line ends or letters that no header can carry")
-    return {"Authorization": f"Bearer {api_key}"}
+    return {**encoding, "Authorization": f"Bearer {api_key}"}
