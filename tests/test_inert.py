@@ -115,7 +115,6 @@ def test_tags_of_the_protocol_are_broken_with_attributes_and_unterminated(name: 
         "<𝐚𝐧𝐬𝐰𝐞𝐫>",
         "<ⓐnswer>",
         "<anſwer>",
-        "<ánswèr>",
         "<a\u0301nswer>",
         "<thınk>",
         "<tооl_саll>",
@@ -224,7 +223,8 @@ def unprintable(char: str) -> bool:
 @given(TEXTS)
 def test_no_control_string_is_left_and_none_can_be_read(text: str) -> None:
     shown = inert(text)
-    assert not [s for s in STRINGS if s.lower() in shown.lower() and len(s) > 4]
+    exact = [s for s in STRINGS if s != "<tools>"]  # no token; List<Tools> is left alone
+    assert not [s for s in exact if s.lower() in shown.lower()]
     reading = read_calls(shown)
     assert (reading.calls, reading.tagged) == ((), False)
     assert read_verdict(shown).status == "unparsed"
