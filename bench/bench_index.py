@@ -23,7 +23,9 @@ from pathlib import Path
 
 from openreward.cli.home import home
 from openreward.synth.documents import read_documents
-from openreward.tools.index import IndexSettings, LocalIndex, build
+from openreward.tools.index import LocalIndex
+from openreward.tools.index_builder import build
+from openreward.tools.index_meta import IndexSettings
 from openreward.tools.passages import cut
 from openreward.types import Document
 

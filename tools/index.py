@@ -18,22 +18,17 @@ import tantivy
 from openreward.errors import IndexMismatch, ToolError, UserError, shorten
 from openreward.tools.analysis import analyzer, fold, is_unspaced, stop_terms, title_keys
 from openreward.tools.base import Found
-from openreward.tools.index_builder import build
 from openreward.tools.index_meta import (
     CHAIN,
     TITLE_LIMIT,
     IndexMeta,
-    IndexSettings,
     read_meta,
     remedy,
     schema,
 )
 from openreward.types import Passage
 
-__all__ = ["IndexMeta", "IndexSettings", "LocalIndex", "build", "read_meta"]
-
 _QUERY_LIMIT = 4000  # characters of a query that are read
-
 
 _Place = tuple[int, int]
 
@@ -168,9 +163,7 @@ class LocalIndex:
 
     def _passage(self, hit: _Hit) -> Passage:
         stored = json.loads(self._searcher.doc(hit.address)["passage"][0])
-        return Passage.model_construct(
-            **stored, score=hit.score
-        )  # checked when the index was built
+        return Passage.model_construct(**stored, score=hit.score)  # was checked by the build
 
 
 def _merge(titles: list[_Hit], ranked: list[_Hit], per_document: int, k: int) -> list[_Hit]:
@@ -189,8 +182,9 @@ def _open(directory: Path, meta: IndexMeta) -> tantivy.Searcher:
     cure = remedy(directory, meta.source)
     try:
         # Opening takes a lock file in the folder, which may be another's, or read-only: so it is
-        # done in a folder of links. The files stay mapped when that is gone.
-        with tempfile.TemporaryDirectory(prefix="openreward-") as view:
+        # done in a folder of links. The files stay mapped when that is gone. A thread of tantivy may
+        # still put its lock there while it is removed; then a folder with an empty file is left.
+        with tempfile.TemporaryDirectory(prefix="openreward-", ignore_cleanup_errors=True) as view:
             for name in meta.files:
                 (Path(view) / name).symlink_to((directory / meta.data / name).absolute())
             index = tantivy.Index.open(view)

@@ -161,7 +161,7 @@ def _folder(named: str) -> Path:
 
 
 def _build(documents: Iterator[Document], source: str, folder: Path) -> IndexMeta:
-    from openreward.tools.index import build
+    from openreward.tools.index_builder import build
 
     with _progress() as progress:
         return build(documents, folder, source, progress=progress)

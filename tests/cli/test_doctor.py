@@ -25,7 +25,7 @@ from openreward.cli.checks import (
 )
 from openreward.cli.doctor import Report, command, report_lines
 from openreward.policy.models import ModelRecord
-from openreward.tools.index import build
+from openreward.tools.index_builder import build
 from openreward.types import Document
 
 with_local = pytest.mark.skipif(

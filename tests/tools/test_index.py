@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openreward.errors import IndexMismatch, ToolError, UserError
-from openreward.tools.index import IndexSettings, LocalIndex, build
+from openreward.tools.index import LocalIndex
+from openreward.tools.index_builder import build
+from openreward.tools.index_meta import IndexSettings
 from openreward.types import Document
 
 LONG = " ".join(f"Whale number {n} sings in the northern sea with the others." for n in range(60))

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from openreward.errors import IndexMismatch, RecordError, UserError
-from openreward.tools.index import LocalIndex, build
+from openreward.tools.index import LocalIndex
+from openreward.tools.index_builder import build
 from openreward.types import Document
 
 
@@ -113,7 +114,7 @@ def test_memory_does_not_grow_with_the_documents(tmp_path: Path) -> None:
 SLOW_BUILD = """
 import sys, time
 from pathlib import Path
-from openreward.tools.index import build
+from openreward.tools.index_builder import build
 from openreward.types import Document
 def rows():
     for n in range(10**9):
@@ -147,7 +148,7 @@ def test_a_killed_build_leaves_what_was_there(tmp_path: Path, old: bool) -> None
 def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from openreward.tools.index import build\nfrom openreward.types import Document\n"
+        "from openreward.tools.index_builder import build\nfrom openreward.types import Document\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         "texts = {str(n): str(n) * 99 for n in range(999)}\n"

@@ -9,7 +9,7 @@ import pytest
 from openreward.errors import IndexMismatch, UserError
 from openreward.tools.arxiv import arxiv_search
 from openreward.tools.base import Search, Tool, run_call
-from openreward.tools.index import build
+from openreward.tools.index_builder import build
 from openreward.tools.pubmed import pubmed_search
 from openreward.tools.sources import SOURCES, local_tools
 from openreward.tools.static import StaticSearch
