@@ -10,6 +10,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -103,47 +104,60 @@ def _fill(
     settings: IndexSettings,
     progress: Callable[[int], None] | None,
 ) -> IndexMeta:
+    counts = _Counts()
     digest = hashlib.blake2b(
         f"{FORMAT} {source} {settings.model_dump_json()}\n".encode(), digest_size=16
     )
-    rows = passages = duplicates = blank = 0
     with _seen_texts(data / "seen") as is_new, _writer(data) as writer:
-        for rows, document in enumerate(documents, start=1):
-            _check_source(document, source, rows)
-            if progress and rows % _TELL_EVERY == 0:
-                progress(rows)
-            if not is_new(document, rows):
-                duplicates += 1
+        for document in documents:
+            counts.rows += 1
+            _check_source(document, source, counts.rows)
+            if progress and counts.rows % _TELL_EVERY == 0:
+                progress(counts.rows)
+            if not is_new(document, counts.rows):
+                counts.duplicates += 1
                 continue
             digest.update(document.model_dump_json().encode() + b"\n")
-            added = _add(writer, document, rows, settings, data.parent)
-            passages += added
-            blank += not added
-        if not passages:
-            raise UserError(f"expected documents of {source!r}, got none with text in {rows} rows")
+            added = _add(writer, document, counts.rows, settings, data.parent)
+            counts.passages += added
+            counts.blank += not added
+        if not counts.passages:
+            raise UserError(
+                f"expected documents of {source!r}, got none with text in {counts.rows} rows"
+            )
         _commit(writer, data.parent)
-    for path in data.iterdir():
-        path.chmod(
-            data.stat().st_mode & 0o666
-        )  # tantivy keeps some to their owner; an index may be shared
     if progress:
-        progress(rows)
+        progress(counts.rows)
+    return _describe(data, source, settings, counts, digest.hexdigest())
+
+
+@dataclass
+class _Counts:
+    rows: int = 0
+    passages: int = 0
+    duplicates: int = 0
+    blank: int = 0
+
+
+def _describe(
+    data: Path, source: str, settings: IndexSettings, counts: _Counts, digest: str
+) -> IndexMeta:
+    """What the finished data folder holds; its files become readable as the folder is."""
+    for path in data.iterdir():  # tantivy keeps some to their owner; an index may be shared
+        path.chmod(data.stat().st_mode & 0o666)
+    files = [path for path in sorted(data.iterdir()) if not path.name.endswith(".lock")]
     return IndexMeta(
         format=FORMAT,
         tantivy=version("tantivy"),
         source=source,
-        version=digest.hexdigest(),
+        version=digest,
         settings=settings,
-        documents=rows - duplicates - blank,
-        passages=passages,
-        duplicates=duplicates,
-        blank=blank,
+        documents=counts.rows - counts.duplicates - counts.blank,
+        passages=counts.passages,
+        duplicates=counts.duplicates,
+        blank=counts.blank,
         data=data.name,
-        files={
-            path.name: sum_file(path)
-            for path in sorted(data.iterdir())
-            if not path.name.endswith(".lock")
-        },
+        files={path.name: sum_file(path) for path in files},
     )
 
 
