@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
@@ -75,7 +74,7 @@ class Output(Generic[R]):
     ) -> None:
         if resume:
             check_resumable(path, manifest)
-        self.path, self._measure, self._manifest = path, measure, manifest
+        self.path, self._measure = path, measure
         self._sum, self._dropped, self._errors = _Sum(), Counter[str](), list[RowError]()
         self._writer = JsonlWriter(path, resume=resume)
         with ExitStack() as undo:
@@ -114,12 +113,7 @@ class Output(Generic[R]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._writer.close()
         if error is None:
             write_manifest(self.path, self.manifest("finished"))

@@ -126,11 +126,16 @@ def describe_file(path: Path) -> DataFile:
     )
 
 
+def open_bytes(path: Path) -> BinaryIO:
+    """A file as bytes, unpacked when its name ends in .gz; raises `OSError`."""
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
 def _lines(path: Path) -> Generator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers."""
     line = 0
     try:
-        with _open(path) as file:
+        with open_bytes(path) as file:
             for line, raw in enumerate(file, 1):
                 text = (raw.removeprefix(BOM) if line == 1 else raw).strip(b" \t\r\n")
                 if text:
@@ -141,12 +146,6 @@ def _lines(path: Path) -> Generator[tuple[int, bytes]]:
         ) from None
     except OSError as error:
         raise _unreadable(path, error) from None
-
-
-def _open(path: Path) -> BinaryIO:
-    if path.suffix == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb")
 
 
 def _read_json(path: Path, model: type[M]) -> Iterator[Row[M] | RowError]:

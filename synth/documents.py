@@ -17,9 +17,9 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from openreward.errors import RecordError, shorten
-from openreward.records import RowError, read_rows
+from openreward.records import RowError, open_bytes, read_rows
 from openreward.synth.pubmed import read_medline, read_pubmed_xml
-from openreward.synth.reading import FORMATS, DocumentFormat, Skipped, open_bytes, unreadable
+from openreward.synth.reading import FORMATS, DocumentFormat, Skipped, unreadable
 from openreward.types import Document
 
 SOURCE_OF: Mapping[DocumentFormat, str] = {

@@ -19,7 +19,8 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from openreward.errors import RecordError, shorten
-from openreward.synth.reading import Skipped, open_bytes, unreadable
+from openreward.records import open_bytes
+from openreward.synth.reading import Skipped, unreadable
 from openreward.types import Document
 
 _ARTICLES = ("PubmedArticle", "PubmedBookArticle")

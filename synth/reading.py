@@ -1,11 +1,10 @@
-"""What readers of documents share: the formats, opening a file, counting the rows left out."""
+"""What readers of documents share: the formats, the rows left out, what cannot be read."""
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, cast, get_args
+from typing import Literal, get_args
 
 from openreward.errors import RecordError
 
@@ -24,14 +23,6 @@ class Skipped:
         """Count one row."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         self.first.setdefault(reason, where)
-
-
-def open_bytes(path: Path) -> BinaryIO:
-    """A file as bytes, unpacked when its name ends in .gz."""
-    try:
-        return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
-    except OSError as error:
-        raise unreadable(path, error) from None
 
 
 def unreadable(path: Path, error: Exception) -> RecordError:

@@ -19,7 +19,6 @@ import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from openreward.errors import MissingExtra, PolicyError, UserError
@@ -90,12 +89,7 @@ class LlamaCpp:
             return policy
         raise AssertionError("unreachable: the block returns or raises")
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self._stack.aclose()
 
     async def _start(self, log: IO[bytes], key: str) -> str:
