@@ -21,6 +21,7 @@ from openreward.calls import Wanted, wanted_calls
 from openreward.counting import SERVICE_FAULTS, call_key, query_of
 from openreward.errors import PolicyError
 from openreward.evidence import show
+from openreward.loose_json import clean_text
 from openreward.policy.base import Conversation, Generation, Policy, Sampling
 from openreward.tools.base import Tool, run_call
 from openreward.types import (
@@ -149,7 +150,7 @@ class _State:
             number = len(self.turns) + 1
             calls, problems = wanted_calls(generation, number, self.asked, left, self.task.tie)
         turn = Turn(
-            text=generation.text,
+            text=clean_text(generation.text),  # a row with a lone surrogate cannot be written
             tool_calls=calls,
             problems=problems,
             forced=generation.forced,

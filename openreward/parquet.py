@@ -43,7 +43,7 @@ def read_parquet(path: Path, model: type[M]) -> Iterator[Row[M] | RowError]:
                 for row in batch.to_pylist():
                     number += 1
                     yield _decode(number, row, encoded, model)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # dates, broken text
         raise RecordError(
             f"{path}: cannot be read as Parquet: {error}; check the path, or fetch it again"
         ) from None
@@ -81,7 +81,7 @@ def _decode(
         text = row[name]
         try:
             row[name] = None if text is None else pydantic_core.from_json(text)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             message = f"row {number}: field {name}: expected JSON text: {error}"
             return RowError(line=number, fault="not_json", message=message)
     return check_value("row", number, row, model)

@@ -221,6 +221,13 @@ def test_each_turn_has_its_own_seed_and_the_stop_string_is_for_the_chat_path() -
         assert [sampling.stop for sampling in seen.samplings] == [stop, stop]
 
 
+def test_a_lone_surrogate_in_the_engine_s_text_is_replaced() -> None:
+    trajectory = go(["Odd \ud800. <answer>A</answer>"])
+    assert trajectory.turns[0].text == "Odd ?. <answer>A</answer>"
+    assert trajectory.explanation == "Odd ?."
+    trajectory.model_dump_json().encode()
+
+
 def test_usage_is_the_sum_of_the_turns() -> None:
     found = go([used(call("one"), 100), used(A_WINS, 150)])
     assert found.usage == Usage(prompt_tokens=250, completion_tokens=8)

@@ -90,3 +90,29 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be written: .*; make room, or name another"):
         write_parquet(tmp_path / "none" / "p.parquet", [], Pair)
     assert list(tmp_path.iterdir()) == []
+
+
+BROKEN_TEXT = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
+
+
+@pytest.mark.parametrize(
+    "column",
+    [BROKEN_TEXT, pa.array([2**62], pa.timestamp("us")), pa.array([1], pa.timestamp("ns"))],
+    ids=["text", "year", "nanoseconds"],
+)
+def test_a_value_that_python_has_not_is_named_as_the_file_s_fault(
+    tmp_path: Path, column: pa.Array
+) -> None:
+    path = tmp_path / "odd.parquet"
+    pq.write_table(pa.table({"id": ["1"], "odd": column}), path)
+    with pytest.raises(RecordError, match="odd.parquet: cannot be read as Parquet"):
+        list(read_parquet(path, Pair))
+
+
+def test_a_column_marked_as_json_that_holds_no_text_is_a_broken_row(tmp_path: Path) -> None:
+    field = pa.field("query", pa.int64(), metadata={"openreward": "json"})
+    path = tmp_path / "marked.parquet"
+    pq.write_table(pa.table({"query": [3]}, pa.schema([field])), path)
+    row = next(iter(read_parquet(path, Pair)))
+    assert isinstance(row, RowError)
+    assert (row.fault, row.line) == ("not_json", 1)

@@ -83,7 +83,7 @@ async def open_policy(choice: EngineChoice, slots: int) -> AsyncIterator[Policy]
 def load_plugin(spec: str) -> Policy:
     """The policy that the user's own `module:factory` returns; modules of this folder are found."""
     module, _, factory = spec.partition(":")
-    if not module or not factory:
+    if not module or not factory or module.startswith("."):
         raise UserError(f"--policy: expected MODULE:FACTORY, got {shorten(spec)}")
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -95,6 +95,8 @@ def load_plugin(spec: str) -> Policy:
         ) from None
     except AttributeError:
         raise UserError(f"--policy {spec}: {module} has no {factory}") from None
+    if not callable(make):
+        raise UserError(f"--policy {spec}: expected a function, got {shorten(make)}")
     policy = cast(Callable[[], Policy], make)()
     lacking = [name for name in POLICY_PARTS if not hasattr(policy, name)]
     if lacking:
@@ -106,12 +108,14 @@ def load_plugin(spec: str) -> Policy:
 
 
 def find_model(name: str | None) -> Path:
-    """A GGUF file: a path, a name among the local models, or the only local model there is."""
-    if name is not None and name.endswith(".gguf") and Path(name).is_file():
+    """A GGUF file: a path, a name among the local models, else the default or the only one."""
+    from openreward.policy.models import SMALL
+
+    if name is not None and name.endswith(".gguf") and os.path.isfile(name):  # a Path may raise
         return Path(name)
     local = {path.stem: path for path in model_files()}
-    if name is None and len(local) == 1:
-        return next(iter(local.values()))
+    if name is None and (len(local) == 1 or SMALL.name in local):
+        return local.get(SMALL.name, next(iter(local.values())))
     if name is not None and name.removesuffix(".gguf") in local:
         return local[name.removesuffix(".gguf")]
     here = ", ".join(local) or "none"

@@ -77,12 +77,14 @@ def load_command(name: str) -> Any:
 
 def show_error(error: Exception, as_json: bool) -> None:
     """One line, or one object, on stderr."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split())  # may quote anybody: a server, a page, a file
     if as_json:
         code = getattr(error, "exit_code", 1)
         text = json.dumps({"error": text, "kind": type(error).__name__, "exit_code": code})
     else:
-        text = f"error: {text}"
+        from openreward.cli.terminal import one_line
+
+        text = f"error: {one_line(text)}"
     typer.echo(text, err=True)
 
 

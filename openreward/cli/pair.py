@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -63,7 +64,7 @@ def _read(name: str, text: str | None, file: str | None) -> str:
 def show_judgment(judgment: Judgment, as_json: bool) -> None:
     """The verdict, why, and the evidence; or the record itself as JSON."""
     if as_json:
-        typer.echo(judgment.model_dump_json())
+        typer.echo(json.dumps(judgment.model_dump(mode="json")))  # ASCII: nothing in it can act
         return
     lines = [_verdict(judgment)]
     lines += [f"note: {note}" for note in judgment.notes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -46,10 +47,12 @@ class Engine(Protocol):
 
 
 def known_numbers(logprobs: Sequence[float | None]) -> tuple[float, ...]:
-    """The logprobs, none of which may be null."""
-    known = tuple(value for value in logprobs if value is not None)
+    """The logprobs, each of which must be a finite number: JSON has no form for another."""
+    known = tuple(value for value in logprobs if value is not None and math.isfinite(value))
     if len(known) != len(logprobs):
-        raise incomplete(f"{len(logprobs) - len(known)} of {len(logprobs)} logprobs are null")
+        raise incomplete(
+            f"{len(logprobs) - len(known)} of {len(logprobs)} logprobs are null or infinite"
+        )
     return known
 
 

@@ -90,9 +90,9 @@ class WireUsage(Wire):
         """The same as the project counts it."""
         details = self.prompt_tokens_details or PromptDetails()
         return Usage(
-            prompt_tokens=self.prompt_tokens or 0,
-            completion_tokens=self.completion_tokens or 0,
-            cached_tokens=details.cached_tokens or 0,
+            prompt_tokens=max(0, self.prompt_tokens or 0),  # below 0 would lift a limit
+            completion_tokens=max(0, self.completion_tokens or 0),
+            cached_tokens=max(0, details.cached_tokens or 0),
         )
 
 

@@ -141,6 +141,8 @@ def test_wrong_use_is_one_line_and_ends_with_2(
         ("plugin", "--policy: expected MODULE:FACTORY, got 'plugin'"),
         ("nothing:here", "--policy nothing:here: cannot import nothing: No module named 'nothing'"),
         ("plugin:nothing", "--policy plugin:nothing: plugin has no nothing"),
+        ("..:policy", "--policy: expected MODULE:FACTORY, got '..:policy'"),
+        ("plugin:os", "--policy plugin:os: expected a function, got <module 'os'"),
         ("plugin:NoPolicy", "expected a policy (openreward.policy.base.Policy), got NoPolicy wit"),
     ],
 )

@@ -55,6 +55,12 @@ def generate(server: Any) -> Conversation:
             lambda body: body["choices"][0]["logprobs"].update(token_logprobs=[-1, None, -1, -1]),
             "1 of 4 logprobs are null",
         ),
+        (
+            lambda body: body["choices"][0]["logprobs"].update(
+                token_logprobs=[float("nan"), -1, float("-inf"), -1]
+            ),
+            "2 of 4 logprobs are null or infinite",
+        ),
         (lambda body: body.update(choices=[]), "choices"),
     ],
 )
