@@ -182,8 +182,8 @@ def _open(directory: Path, meta: IndexMeta) -> tantivy.Searcher:
     cure = remedy(directory, meta.source)
     try:
         # Opening takes a lock file in the folder, which may be another's, or read-only: so it is
-        # done in a folder of links. The files stay mapped when that is gone. A thread of tantivy may
-        # still put its lock there while it is removed; then a folder with an empty file is left.
+        # done in a folder of links. The files stay mapped when that is gone. A thread of tantivy
+        # may put its lock there while it is removed; then a folder with an empty file is left.
         with tempfile.TemporaryDirectory(prefix="openreward-", ignore_cleanup_errors=True) as view:
             for name in meta.files:
                 (Path(view) / name).symlink_to((directory / meta.data / name).absolute())
