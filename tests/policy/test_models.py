@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from openreward.errors import UserError
-from openreward.policy.hub import FetchError, Hub
+from openreward.errors import FetchError, UserError
+from openreward.policy.hub import Hub
 from openreward.policy.models import SMALL, KnownModel, ModelRecord, Store, list_models, read_record
 from openreward.policy.parts import Wheel
 

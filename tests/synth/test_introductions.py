@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from openreward.errors import UserError
-from openreward.synth.introductions import FILE, MEMBER, SHA256, FetchError, fetch_introductions
+from openreward.errors import FetchError, UserError
+from openreward.synth.introductions import FILE, MEMBER, SHA256, fetch_introductions
 
 CONTENT = b'{"A": {"title": "A", "extract": "a"}}'
 SUM = hashlib.sha256(CONTENT).hexdigest()
