@@ -3,6 +3,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -239,3 +242,30 @@ def test_the_report_is_plain_and_cannot_act_in_the_terminal() -> None:
         "next: start it",
     ]
     assert list(report_lines(Report(checks[:1])))[-1] == "ready: pairs can be judged"
+
+
+def test_it_runs_where_libraries_are_missing_and_leaves_out_what_needs_them(tmp_path: Path) -> None:
+    program = (
+        "import importlib.metadata, sys\n"
+        "sys.modules['httpx'] = sys.modules['tantivy'] = None\n"
+        "known = importlib.metadata.version\n"
+        "def version(name):\n"
+        "    if name == 'httpx': raise importlib.metadata.PackageNotFoundError(name)\n"
+        "    return known(name)\n"
+        "importlib.metadata.version = version\n"
+        "sys.argv = ['openreward', 'doctor', '--json']\n"
+        "from openreward.cli.main import main\n"
+        "main()\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "OPENREWARD_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (2, "")
+    report = json.loads(run.stdout)
+    assert named(report, "core")["detail"] == "missing: httpx"
+    assert report["checks"][-1]["name"] == "machine"
+    assert " -m pip install " in report["next"]
