@@ -115,6 +115,9 @@ def test_python_examples_import_what_exists(block: str) -> None:
 def test_python_examples_run(block: str, small_model: Path) -> None:
     if not (small_model.parent.parent / "indexes" / "wikipedia").is_dir():
         pytest.skip("no Wikipedia index; `openreward index fetch wikipedia-introductions`")
+    block = block.replace(
+        'Path.home() / ".cache/openreward"', f"Path({str(small_model.parents[1])!r})"
+    )
     run = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=250)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split()[0] in ("ok", "tie", "unparsed")
