@@ -43,7 +43,7 @@ class JudgeSettings(Record):
     orders: Literal["both", "one"] = "both"  # "one": drawn per pair from the seed
     votes: int = Field(default=1, ge=1)  # a vote is one trajectory of each order
     tie: bool = False  # whether the model may call a tie
-    temperature: float = Field(default=0.0, ge=0)  # above 0 where votes are to differ
+    temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # above 0 for votes
     top_p: float = Field(default=1.0, gt=0, le=1)
     seed: int = 0
     query_tokens: int = Field(default=600, ge=16)

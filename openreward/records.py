@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
@@ -19,6 +20,7 @@ import pydantic_core
 from pydantic import BaseModel, ValidationError
 
 from openreward.errors import RecordError, shorten
+from openreward.loose_json import clean_text
 from openreward.types import Record
 
 M = TypeVar("M", bound=BaseModel)
@@ -109,6 +111,11 @@ def explain(error: ValidationError) -> str:
 def describe_file(path: Path) -> DataFile:
     """Size, sum and lines of a file, read once from beginning to end."""
     digest, size, lines, block = hashlib.sha256(), 0, 0, b""
+    if not os.path.isfile(path) and os.path.exists(path) and not path.is_dir():
+        raise RecordError(
+            f"{path}: expected a file, got a device or a pipe, which cannot be read twice; "
+            "save what it gives as a file"
+        )
     try:
         with path.open("rb") as file:
             while more := file.read(1 << 20):
@@ -122,7 +129,10 @@ def describe_file(path: Path) -> DataFile:
         lines += 1
     text = path.suffix in (".jsonl", ".ndjson")
     return DataFile(
-        path=str(path), sha256=digest.hexdigest(), bytes=size, lines=lines if text else None
+        path=clean_text(str(path)),
+        sha256=digest.hexdigest(),
+        bytes=size,
+        lines=lines if text else None,
     )
 
 

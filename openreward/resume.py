@@ -178,7 +178,9 @@ def write_manifest(output: Path, manifest: Manifest) -> None:
 
 def check_resumable(output: Path, now: Manifest) -> None:
     """Refuse to add rows to an output that other settings, or other data, have made."""
-    if not output.exists() or output.stat().st_size == 0:
+    if os.path.isdir(output):  # a Path's own questions raise when its name is too long
+        raise RecordError(f"{output}: expected a file, got a folder; name a file")
+    if not os.path.exists(output) or output.stat().st_size == 0:
         return
     then = read_manifest(output)
     if then is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -29,9 +29,10 @@ from openreward.cli.pair import PairFlags, read_pair, show_judgment
 from openreward.cli.progress import RunProgress
 from openreward.cli.summary import show_summary
 from openreward.counting import searched
-from openreward.errors import Interrupted, PolicyError, UserError
+from openreward.errors import SOME_ROWS_FAILED, Interrupted, PolicyError, UserError
 from openreward.inputs import PairRow
 from openreward.judge import Judge, JudgeSettings
+from openreward.loose_json import clean
 from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
 from openreward.records import DataFile, describe_file, explain, read_rows
@@ -121,6 +122,8 @@ def command(
     opened = open_tools(index or [], no_tools, passages)
     setup = Setup(choice, opened, settings, tokens)
     if input is None:
+        if resume or limit is not None:
+            raise UserError("--resume and --limit are for a file of pairs; leave them out")
         _judge_one(setup, read_pair(given), output, as_json)
         return
     if output is None or given.any():
@@ -159,7 +162,7 @@ class Setup(NamedTuple):
         return Manifest(
             program="judge",
             state="running",
-            config=config,
+            config={key: clean(value) for key, value in config.items()},
             setup={
                 "endpoint": self.choice.address(),
                 "concurrency": files.concurrency,
@@ -183,13 +186,20 @@ class Files(NamedTuple):
 
 
 def _judge_one(setup: Setup, pair: Pair, output: Path | None, as_json: bool) -> None:
-    with JsonlWriter(output) if output else nullcontext() as writer:
+    with ExitStack() as undo, JsonlWriter(output) if output else nullcontext() as writer:
+        if output is not None:
+            undo.callback(output.unlink)  # of a run that came to nothing nothing stays
         judgment = asyncio.run(_judge_pair(setup, pair))
+        if judgment.fault in STOPPING:
+            raise PolicyError(judgment.fault, judgment.reason)
+        undo.pop_all()
         if writer is not None:
             writer.append(judgment)
     if judgment.fault is not None:
         raise PolicyError(judgment.fault, judgment.reason)
     show_judgment(judgment, as_json)
+    if judgment.status == "error":
+        raise typer.Exit(SOME_ROWS_FAILED)
 
 
 async def _judge_pair(setup: Setup, pair: Pair) -> Judgment:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 import json
 import signal
+import sys
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
@@ -121,6 +123,8 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """What the installed command and `python -m openreward.cli.main` run."""
+    if isinstance(sys.stdout, TextIOWrapper):  # else a name or a sign that it has not ends the run
+        sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _as_interrupt)
     app()
 

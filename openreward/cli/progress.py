@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -58,7 +59,7 @@ class RunProgress:
         """An input row cannot be used: say which, and why."""
         self._dropped += 1
         if self._as_json:
-            typer.echo(error.model_dump_json(), err=True)
+            typer.echo(json.dumps(error.model_dump()), err=True)
         elif self._dropped <= SHOWN_ERRORS:
             text = f"left out: {one_line(error.message)}"
             if self._bar is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import get_args
 
 import typer
 
 from openreward.errors import SOME_ROWS_FAILED
+from openreward.loose_json import clean_text
 from openreward.resume import Manifest, Totals, manifest_path
 from openreward.types import Record, Usage, VerdictStatus
 
@@ -44,8 +46,8 @@ def summarize(manifest: Manifest, output: Path) -> Summary:
     totals = manifest.totals
     searched = totals.marks.get("searched", 0)
     return Summary(
-        output=str(output),
-        manifest=str(manifest_path(output)),
+        output=clean_text(str(output)),
+        manifest=clean_text(str(manifest_path(output))),
         rows=totals.rows,
         **{status: totals.status.get(status, 0) for status in STATUSES},
         left_out=manifest.dropped,
@@ -63,7 +65,7 @@ def show_summary(manifest: Manifest, output: Path, as_json: bool) -> int:
     """Print the summary; the exit code, 4 when a row failed or was left out."""
     summary = summarize(manifest, output)
     typer.echo(
-        summary.model_dump_json() if as_json else "\n".join(_lines(summary, manifest.totals))
+        json.dumps(summary.model_dump()) if as_json else "\n".join(_lines(summary, manifest.totals))
     )
     return SOME_ROWS_FAILED if summary.error or summary.left_out else 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from judge_runs import judge
+from judge_runs import SCRIPTED, judge, judgments, rows, write_rows
 
 from openreward.cli.engine import find_model
 from openreward.cli.main import show_error
@@ -69,3 +70,68 @@ def test_a_model_name_longer_than_any_file_name_is_a_users_error(
     monkeypatch.setenv("OPENREWARD_HOME", str(tmp_path))
     with pytest.raises(UserError, match="openreward model fetch"):
         find_model("x" * 5000 + ".gguf")
+
+
+def test_a_run_with_odd_names_and_settings_can_be_continued(tmp_path: Path) -> None:
+    write_rows(tmp_path, rows(4))
+    odd = os.fsdecode(b"o\xff.jsonl")
+    os.rename(tmp_path / "in.jsonl", tmp_path / os.fsdecode(b"i\xff.jsonl"))
+    flags = (os.fsdecode(b"i\xff.jsonl"), "-o", odd, *SCRIPTED, "--seconds", "inf")
+    flags = (*flags, "--principle", os.fsdecode(b"be \xff kind"))
+    run = judge(tmp_path, *flags, "--limit", "2")
+    assert (run.returncode, run.stderr) == (0, "")
+    run = judge(tmp_path, *flags, "--resume", "--json")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert json.loads(run.stdout)["rows"] == 4
+    assert len(judgments(tmp_path / odd)) == 4
+
+
+def test_standard_output_in_another_encoding_ends_no_run(tmp_path: Path) -> None:
+    write_rows(tmp_path, rows(1))
+    run = judge(tmp_path, "in.jsonl", "-o", "→.jsonl", *SCRIPTED, PYTHONIOENCODING="latin-1")
+    assert run.returncode == 0
+    assert run.stdout.startswith("\\u2192.jsonl: 1 rows: 1 ok")
+
+
+def test_a_pipe_is_refused_as_input_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "in.jsonl")
+    run = judge(tmp_path, "in.jsonl", "-o", "o.jsonl", *SCRIPTED)
+    assert run.returncode == 2
+    assert run.stderr.startswith("error: in.jsonl: expected a file, got a device or a pipe")
+    assert not (tmp_path / "o.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [("x" * 5000, "cannot be written: File name too long"), ("", "expected a file, got a folder")],
+)
+def test_an_output_that_cannot_be_a_file_is_named(
+    tmp_path: Path, output: str, message: str
+) -> None:
+    write_rows(tmp_path, rows(1))
+    run = judge(tmp_path, "in.jsonl", "-o", output, "--resume", *SCRIPTED)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_of_one_pair_that_no_engine_judged_no_file_stays(tmp_path: Path) -> None:
+    pair = ("--query", "Who?", "--a", "x", "--b", "y", "-o", "one.jsonl", "--no-tools")
+    run = judge(tmp_path, *pair, "--endpoint", "http://127.0.0.1:1")
+    assert run.returncode == 3
+    assert not (tmp_path / "one.jsonl").exists()
+
+
+def test_one_pair_without_a_verdict_in_time_ends_with_4(tmp_path: Path) -> None:
+    write_rows(tmp_path, [])
+    pair = ("--query", "Who?", "--a", "x", "--b", "y", "--seconds", "0.1")
+    run = judge(tmp_path, *pair, *SCRIPTED, DELAY="5")
+    assert run.returncode == 4
+    assert run.stdout.startswith("verdict: error: time_limit: no verdict within 0.1 s")
+
+
+@pytest.mark.parametrize("flags", [("--resume",), ("--limit", "3"), ("--temperature", "inf")])
+def test_a_flag_that_one_pair_cannot_use_is_refused(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    write_rows(tmp_path, [])
+    run = judge(tmp_path, "--query", "Who?", "--a", "x", "--b", "y", *SCRIPTED, *flags)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("error: ")
