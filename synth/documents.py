@@ -17,6 +17,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from openreward.errors import RecordError, shorten
+from openreward.loose_json import clean
 from openreward.records import RowError, open_bytes, read_rows
 from openreward.synth.pubmed import read_medline, read_pubmed_xml
 from openreward.synth.reading import FORMATS, DocumentFormat, Skipped, unreadable
@@ -123,10 +124,10 @@ def _read_introductions(path: Path, skipped: Skipped) -> Iterator[Document]:
 def _introduction_rows(path: Path) -> Iterable[tuple[str, _Introduction | None]]:
     try:
         with open_bytes(path) as file:
-            rows = json.load(file)
+            rows = clean(json.load(file))  # a lone surrogate has no UTF-8 form
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path}: expected one JSON object: {error}; fetch it again") from None
     if not isinstance(rows, dict):
         raise RecordError(f"{path}: expected an object of title -> introduction, got a list")

@@ -93,6 +93,7 @@ class LocalIndex:
     def _lookup(self, query: str, k: int) -> Found:
         if k < 1:
             raise UserError(f"expected k of at least 1, got {k}")
+        k = min(k, self.meta.passages)  # tantivy sets memory aside for as many as are asked for
         folded = fold(query[:_QUERY_LIMIT])
         terms = self._terms(folded)
         titles = self._titled(folded, k)

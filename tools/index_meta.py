@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from typing import Annotated
 
 import tantivy
 from pydantic import BaseModel, Field, ValidationError
@@ -49,7 +50,7 @@ class IndexMeta(Record):
     duplicates: int  # rows with the id and text of an earlier one
     blank: int  # rows whose text is only spaces
     data: str = Field(pattern=r"^data-\w+$")
-    files: dict[str, FileSum]
+    files: dict[Annotated[str, Field(pattern=r"^[\w.-]*\w$")], FileSum]  # of no other folder
 
 
 class _Stamp(BaseModel):

@@ -13,7 +13,9 @@ from pathlib import Path
 def home() -> Path:
     """The folder, which need not exist yet."""
     named = os.environ.get("OPENREWARD_HOME")
-    return Path(named).expanduser() if named else Path.home() / ".cache" / "openreward"
+    if not named:
+        return Path.home() / ".cache" / "openreward"
+    return Path(os.path.expanduser(named))  # one of an unknown user stays as it is written
 
 
 def model_files() -> list[Path]:

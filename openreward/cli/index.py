@@ -11,6 +11,7 @@ of the input were broken and left out.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ import typer
 
 from openreward.cli.home import home, index_folders
 from openreward.cli.terminal import one_line, visible
-from openreward.errors import SOME_ROWS_FAILED, IndexMismatch, UserError
+from openreward.errors import SOME_ROWS_FAILED, IndexMismatch, ToolError, UserError, shorten
 from openreward.synth.reading import DocumentFormat
 
 if TYPE_CHECKING:
@@ -63,13 +64,14 @@ def build(
     forms: list[DocumentFormat] = [format or guess_format(path) for path in inputs]
     skipped = Skipped()
     named = source or SOURCE_OF.get(forms[0]) or _first_source(inputs[0])
+    folder = output or _home_folder(named)
     documents = (
         document
         for path, form in zip(inputs, forms, strict=True)
         for document in read_documents(path, form, skipped)
     )
-    meta = _build(documents, named, output or home() / "indexes" / named)
-    _report(meta, skipped, output or home() / "indexes" / named, as_json)
+    meta = _build(documents, named, folder)
+    _report(meta, skipped, folder, as_json)
     if any(reason.startswith("broken") for reason in skipped.counts):
         raise typer.Exit(SOME_ROWS_FAILED)
 
@@ -106,7 +108,12 @@ def search(
 
     opened = LocalIndex(_folder(index))
     started = time.perf_counter()
-    found = opened.lookup(query, k).passages
+    try:
+        found = opened.lookup(query, k).passages
+    except ToolError as error:
+        if error.status != "bad_query":
+            raise
+        raise UserError(str(error)) from None
     seconds = time.perf_counter() - started
     if as_json:
         rows = [passage.model_dump(mode="json") for passage in found]
@@ -133,17 +140,28 @@ def list_indexes(as_json: AsJson = False) -> None:
             continue
         rows.append({"folder": str(folder), **meta.model_dump(mode="json", exclude={"files"})})
         if not as_json:
-            typer.echo(f"{source}: {_counts(meta)}, version {meta.version[:12]}, {folder}")
+            line = f"{source}: {_counts(meta)}, version {meta.version[:12]}, {folder}"
+            typer.echo(one_line(line))
     if as_json:
         typer.echo(json.dumps(rows))
         return
     for row in rows:
         if "error" in row:
-            typer.echo(f"{row['source']}: {row['error']}")
+            typer.echo(one_line(f"{row['source']}: {row['error']}"))
     if not rows:
         typer.echo(
             f"no index in {home() / 'indexes'}; `openreward index build` makes one", err=True
         )
+
+
+def _home_folder(source: str) -> Path:
+    """Where an index of this source lies; a document may name any source, `../..` too."""
+    if not re.fullmatch(r"\w[\w.-]{0,99}", source):
+        raise UserError(
+            f"expected a source of letters, digits, - and _ to name its folder, got "
+            f"{shorten(source)}; name the folder with -o"
+        )
+    return home() / "indexes" / source
 
 
 def _first_source(path: Path) -> str:
@@ -199,7 +217,7 @@ def _report(meta: IndexMeta, skipped: Skipped, folder: Path, as_json: bool) -> N
         typer.echo(
             f"left out {count:,}: {reason} (first: {one_line(skipped.first[reason])})", err=True
         )
-    typer.echo(f"{folder}: {_counts(meta)}, version {meta.version[:12]}")
+    typer.echo(one_line(f"{folder}: {_counts(meta)}, version {meta.version[:12]}"))
 
 
 def _counts(meta: IndexMeta) -> str:
@@ -212,5 +230,5 @@ def _counts(meta: IndexMeta) -> str:
 def _shown(number: int, passage: Passage) -> str:
     score = "title" if passage.score is None else f"{passage.score:.1f}"
     revision = f", {passage.revision}" if passage.revision else ""
-    head = f"[{number}] {one_line(passage.title)} ({passage.document_id}{revision}; {score})"
-    return f"{visible(head)}\n{visible(passage.text)}\n"
+    head = f"[{number}] {passage.title} ({passage.document_id}{revision}; {score})"
+    return f"{one_line(head)}\n{visible(passage.text)}\n"

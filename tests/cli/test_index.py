@@ -134,3 +134,56 @@ def test_fetching_builds_the_index_of_what_was_fetched(
     assert run("fetch", "wikipedia-introductions").code == 0
     found = json.loads(run("search", "wikipedia", "apple", "--json").out)
     assert found["passages"][0]["document_id"] == "wikipedia:Apple"
+
+
+@pytest.mark.parametrize("source", ["../../outside", "a/b", "a\n\x1b[31mb", ".", "s" * 300])
+def test_a_source_that_is_no_folder_s_name_needs_a_folder(
+    tmp_path: Path, openreward_home: Path, source: str
+) -> None:
+    path = write(tmp_path / "n.jsonl", [{**NOTES[1], "source": source}])
+    refused = run("build", path, "--format", "documents")
+    assert refused.code == 2
+    assert "name the folder with -o" in refused.err
+    assert not (openreward_home / "indexes").exists()
+    built = run("build", path, "--format", "documents", "-o", str(tmp_path / "named"))
+    assert built.code == 0
+    assert len(built.out.splitlines()) == 1
+    assert "\x1b" not in built.out
+
+
+def test_an_id_cannot_add_lines_to_what_is_found(tmp_path: Path, openreward_home: Path) -> None:
+    row = {**NOTES[1], "id": "n:9\n[2] forged", "text": "Quinces are yellow."}
+    run("build", write(tmp_path / "n.jsonl", [row]))
+    lines = run("search", "notes", "quinces").out.splitlines()
+    assert lines[0].startswith("[1] ")
+    assert lines[1] == "Quinces are yellow."
+
+
+@pytest.mark.parametrize(("query", "k", "code"), [("  ", "1", 2), ("pears", "9" * 30, 0)])
+def test_any_query_and_any_number_is_answered(
+    tmp_path: Path, openreward_home: Path, query: str, k: str, code: int
+) -> None:
+    run("build", write(tmp_path / "n.jsonl", NOTES))
+    result = run("search", "notes", query, "-k", k)
+    assert (result.code, bool(result.out)) == (code, code == 0)
+
+
+def test_an_index_that_names_files_of_other_folders_is_broken(
+    tmp_path: Path, openreward_home: Path
+) -> None:
+    run("build", write(tmp_path / "n.jsonl", NOTES))
+    path = openreward_home / "indexes" / "notes" / "openreward-index.json"
+    meta = json.loads(path.read_text())
+    meta["files"]["../../n.jsonl"] = {"bytes": 1, "crc32": 1}
+    path.write_text(json.dumps(meta))
+    result = run("search", "notes", "pears")
+    assert result.code == 2
+    assert "openreward-index.json is broken (files." in result.err
+
+
+def test_a_home_of_an_unknown_user_is_a_folder_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENREWARD_HOME", "~nobody-of-this-name/ünd mehr")
+    assert "no index in ~nobody-of-this-name/ünd mehr/indexes" in run("list").err

@@ -190,3 +190,13 @@ def test_the_released_files_are_read_whole(test_data: Path) -> None:
     documents, counts = read(test_data / "wikipedia" / "summaries_en.json")
     assert (len(documents), counts) == (10_033, {})
     assert len({document.id for document in documents}) == 10_033
+
+
+def test_introductions_that_are_no_text_or_too_deep_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "i.json"
+    path.write_text('{"a": {"title": "A\\ud800", "extract": "x \\ud800"}}')
+    documents, _ = read(path, "wikipedia-introductions")
+    assert [(each.title, each.text) for each in documents] == [("A?", "x ?")]
+    path.write_text("[" * 100_000)
+    with pytest.raises(RecordError, match="i.json: expected one JSON object"):
+        read(path, "wikipedia-introductions")
