@@ -68,6 +68,15 @@ class Hub:
     ) -> None:
         self._endpoint = endpoint.rstrip("/")
         self._offline = offline
+        token = (token or "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise UserError("the hub's token (HF_TOKEN) holds signs that no header can carry")
+        try:
+            httpx.URL(self._endpoint)
+        except httpx.InvalidURL as error:
+            raise UserError(
+                f"the hub's address (HF_ENDPOINT) is none: {shorten(endpoint)}: {error}"
+            ) from None
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout = httpx.Timeout(30.0, connect=connect_seconds)
 
@@ -104,7 +113,7 @@ class Hub:
         try:
             with httpx.Client(headers=self._headers, timeout=self._timeout) as client:
                 response = client.get(url, follow_redirects=True)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise HubUnreachable(
                 f"the hub at {self._endpoint} cannot be reached ({error})"
             ) from None
@@ -140,7 +149,7 @@ class Hub:
                         done += len(block)
                         report(f"downloading {file.path}", done, file.size)
                     os.fsync(out.fileno())
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise FetchError(
                 f"the download of {file.path} broke ({type(error).__name__}); "
                 "run the command again: it goes on where it stopped"

