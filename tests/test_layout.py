@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": {"types"},
     "inert": set(),
     "wheels": {"errors"},
-    "records": {"types", "errors", "parquet"},
+    "records": {"types", "errors", "parquet", "loose_json"},
     "parquet": {"types", "errors", "records"},
     "resume": {"types", "errors", "records"},
     "inputs": {"types", "errors", "records"},
