@@ -9,12 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Set here and not in a fixture: libraries read it when they are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one is slow
+hypothesis.settings.load_profile("any machine")
 
 
 class NetworkBlocked(RuntimeError):
