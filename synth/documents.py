@@ -86,9 +86,10 @@ def guess_format(path: Path) -> DocumentFormat:
         return "medline"
     if _MEMBER.match(head) and '"extract"' in head:
         return "wikipedia-introductions"
-    if '"abstract"' in head and '"source"' not in head:
+    is_json = head.lstrip()[:1] in ("{", "[")
+    if is_json and '"abstract"' in head and '"source"' not in head:
         return "arxiv"
-    if '"source"' in head and '"text"' in head:
+    if is_json and '"source"' in head and '"text"' in head:
         return "documents"
     raise RecordError(
         f"{path}: expected one of {', '.join(FORMATS)}, got a file that begins with "

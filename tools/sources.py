@@ -28,7 +28,8 @@ def local_tools(indexes: Mapping[str, Path], passages: int = 3) -> list[Tool]:
     unknown = [source for source in indexes if source not in SOURCES]
     if unknown:
         raise UserError(
-            f"expected sources among {', '.join(SOURCES)}, got {shorten(unknown[0])}; "
-            "make a tool for your own source with search_tool"
+            f"expected sources among {', '.join(SOURCES)}, got {shorten(unknown[0])}, which no "
+            "tool searches; build the index with one of them as the source of its documents, name "
+            "the indexes to use (--index SOURCE=DIR), or in Python make a tool with search_tool"
         )
     return [SOURCES[source](LocalIndex(path, source), passages) for source, path in indexes.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import importlib.metadata
+import json
 import os
 import platform
 import re
@@ -58,7 +59,7 @@ def check_owner() -> Check:
             "openreward",
             "wrong",
             f"{where}; another distribution installs the same import name: {others}",
-            f"pip uninstall -y {others} {DISTRIBUTION} && {install_line()}",
+            f"{sys.executable} -m pip uninstall -y {others} {DISTRIBUTION} && {install_line()}",
             needed=True,
         )
     return Check("openreward", "ok", where if owners else f"{where} (on the path, not installed)")
@@ -96,18 +97,34 @@ def check_packages(extra: str, names: Sequence[str], *, needed: bool) -> Check:
     title = f"[{extra}]" if extra else "core"
     remedy = install_line(extra)
     if missing:
-        return Check(title, "absent", f"missing: {', '.join(missing)}", remedy, needed=needed)
+        lacking = f"missing: {', '.join(missing)}" + ("" if needed else " (optional)")
+        return Check(title, "absent", lacking, remedy, needed=needed)
     detail = ", ".join(f"{name} {version}" for name, version in versions.items())
     return Check(title, "ok", detail, remedy, needed=needed)
 
 
 def install_line(extra: str = "") -> str:
-    """The pip command that installs us: from the checkout where there is one."""
+    """The pip command that installs us: from the checkout, or from where pip once had us."""
     wanted = f"[{extra}]" if extra else ""
     root = Path(openreward.__file__).parent.parent
     if (root / "pyproject.toml").is_file():
         return f'{sys.executable} -m pip install -e "{root}{wanted}"'
-    return f'{sys.executable} -m pip install "{DISTRIBUTION}{wanted}"'
+    origin = _origin()
+    where = f" @ {origin}" if origin else ""
+    return f'{sys.executable} -m pip install "{DISTRIBUTION}{wanted}{where}"'
+
+
+def _origin() -> str | None:
+    """The address that pip wrote down (PEP 610), None where we came from an index."""
+    try:
+        text = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        found = json.loads(text or "{}")
+        vcs = found.get("vcs_info", {})
+        url = f"{vcs['vcs']}+{found['url']}" if vcs else found["url"]
+    except (importlib.metadata.PackageNotFoundError, ValueError, KeyError, AttributeError):
+        return None
+    revision = vcs.get("requested_revision")
+    return f"{url}@{revision}" if revision else str(url)
 
 
 def check_machine(home: Path) -> Check:
@@ -182,8 +199,12 @@ def check_index(source: str, folder: Path) -> Check:
     """One local index, opened as its tool opens it."""
     from openreward.errors import OpenRewardError
     from openreward.tools.index_meta import read_meta
-    from openreward.tools.sources import local_tools
+    from openreward.tools.sources import SOURCES, local_tools
 
+    if source not in SOURCES:
+        detail = f"{source}: no tool searches this source, so judging asks which indexes to use"
+        remedy = f"move {folder} elsewhere, or name the others: openreward judge --index SOURCE=DIR"
+        return Check("index", "wrong", detail, remedy, needed=True)
     try:
         local_tools({source: folder})
         meta = read_meta(folder, source)

@@ -33,6 +33,12 @@ UNTRAINED = (
     "answer shown first, so that its two orders disagree (a tie). A trained adapter is to come; "
     "a better judge today: openreward judge --endpoint URL --model NAME."
 )
+LEGEND = """\
+A few minutes on two cores. AB -> 1: answer 1 was shown first, and answer 1 was named; BA -> 2: answer
+2 was shown first, and answer 2 was named. A winner is named in both orders, else it is a tie. label:
+the better answer, as whoever wrote the pair knows it. read: what the searches brought.
+"""
+MORE = "All of it: openreward demo -o demo.jsonl, then openreward show demo.jsonl --id "
 AT_ONCE = 4
 LIMITS = Limits(calls=2, turn_tokens=200)  # so that two cores get through it in minutes
 
@@ -48,7 +54,8 @@ def command(
     opened = open_tools(index or [], False, passages=2)
     pairs = demo_pairs()
     typer.echo(f"model: {find_model(model).name}")
-    typer.echo(f"indexes: {', '.join(opened.versions)}; {len(pairs)} pairs, each in both orders\n")
+    typer.echo(f"indexes: {', '.join(opened.versions)}; {len(pairs)} pairs, each in both orders")
+    typer.echo(LEGEND)
     judgments = asyncio.run(_judge(EngineChoice(model=model), opened.tools, pairs))
     if output is not None:
         with JsonlWriter(output) as writer:
@@ -119,4 +126,5 @@ def _summary(judgments: list[Judgment]) -> list[str]:
         f"right in both orders: {right} of {len(judgments)}",
         f"verdicts for the answer shown first: {first} of {named}",
         UNTRAINED,
+        MORE + judgments[0].id,
     ]

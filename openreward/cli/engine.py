@@ -145,8 +145,9 @@ def open_tools(named: Sequence[str], without: bool, passages: int) -> OpenedTool
     folders = dict(map(_index, named)) if named else index_folders()
     if not folders:
         raise UserError(
-            f"no index in {home() / 'indexes'}; build one with `openreward index build`, name one "
-            "with --index SOURCE=DIR, or judge without looking things up: --no-tools"
+            f"no index in {home() / 'indexes'}; fetch one with `openreward index fetch "
+            "wikipedia-introductions`, build one with `openreward index build`, name one with "
+            "--index SOURCE=DIR, or judge without looking things up: --no-tools"
         )
     from openreward.tools.index_meta import read_meta
     from openreward.tools.sources import local_tools

@@ -150,7 +150,9 @@ def list_indexes(as_json: AsJson = False) -> None:
             typer.echo(one_line(f"{row['source']}: {row['error']}"))
     if not rows:
         typer.echo(
-            f"no index in {home() / 'indexes'}; `openreward index build` makes one", err=True
+            f"no index in {home() / 'indexes'}; `openreward index fetch wikipedia-introductions` "
+            "brings one, `openreward index build` makes one",
+            err=True,
         )
 
 

@@ -127,8 +127,9 @@ def command(
         _judge_one(setup, read_pair(given), output, as_json)
         return
     if output is None or given.any():
-        what = "no -o" if output is None else "a pair from flags too"
-        raise UserError(f"expected INPUT with -o FILE and no pair, got {what}")
+        if output is None:
+            raise UserError("expected -o FILE beside INPUT, got none; say where judgments go")
+        raise UserError("expected INPUT or a pair, got both; drop INPUT, or --query, --a and --b")
     files = Files(input, output, resume, concurrency or choice.rows_at_once(), limit, as_json)
     try:
         manifest = asyncio.run(_judge_file(setup, files))

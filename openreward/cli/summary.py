@@ -76,7 +76,7 @@ def _lines(summary: Summary, totals: Totals) -> list[str]:
         f"{summary.output}: {summary.rows} rows: {counts}",
         f"with a real search: {_share(summary.searched, summary.rows)}",
         f"{summary.usage.prompt_tokens} tokens read, {summary.usage.completion_tokens} written, "
-        f"{summary.seconds:.1f} s of work in {summary.runs} runs",
+        f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1),
     ]
     if summary.labelled:
         lines.append(f"as labelled: {_share(summary.right, summary.labelled)}")

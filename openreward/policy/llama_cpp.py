@@ -72,8 +72,8 @@ class LlamaCpp:
         check_gguf(self.model_path)
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtra(
-                "the embedded engine needs xllamacpp, which is not installed; "
-                'run: pip install "openreward-rm[local]", or use --endpoint URL'
+                "the embedded engine needs xllamacpp, which is not installed; `openreward doctor` "
+                "names the command that installs [local]; or use --endpoint URL"
             )
         async with AsyncExitStack() as stack:
             key = secrets.token_urlsafe(32)

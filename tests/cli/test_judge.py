@@ -92,10 +92,10 @@ def test_an_empty_answer_is_judged_and_noted(tmp_path: Path) -> None:
             ("--query-file", "none.txt", "--a", "x", "--b", "y"),
             "none.txt: cannot be read: No such file or directory; check the path",
         ),
-        (("in.jsonl",), "expected INPUT with -o FILE and no pair, got no -o"),
+        (("in.jsonl",), "expected -o FILE beside INPUT, got none"),
         (
             ("in.jsonl", "-o", "o.jsonl", "--a", "x"),
-            "expected INPUT with -o FILE and no pair, got a pair from flags too",
+            "expected INPUT or a pair, got both",
         ),
         (
             (*PAIR, "--turns", "0"),
@@ -157,7 +157,11 @@ def test_a_wrong_plug_in_is_named(tmp_path: Path, plugin: str, message: str) -> 
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [
-        (("--policy", "plugin:policy"), 2, "; build one with `openreward index build`, name one"),
+        (
+            ("--policy", "plugin:policy"),
+            2,
+            "; fetch one with `openreward index fetch wikipedia-introductions`, build one",
+        ),
         (
             ("--policy", "plugin:policy", "--index", "wikipedia"),
             2,

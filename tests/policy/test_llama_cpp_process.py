@@ -148,7 +148,7 @@ def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r'pip install "openreward-rm\[local\]"'):
+    with pytest.raises(MissingExtra, match="`openreward doctor` names the command"):
         enter(path)
 
 
