@@ -34,9 +34,9 @@ UNTRAINED = (
     "a better judge today: openreward judge --endpoint URL --model NAME."
 )
 LEGEND = """\
-A few minutes on two cores. AB -> 1: answer 1 was shown first, and answer 1 was named; BA -> 2: answer
-2 was shown first, and answer 2 was named. A winner is named in both orders, else it is a tie. label:
-the better answer, as whoever wrote the pair knows it. read: what the searches brought.
+A few minutes on two cores. AB -> 1: answer 1 was shown first, and answer 1 was named; BA -> 2:
+answer 2 was shown first, and answer 2 was named. A winner is named in both orders, else it is a
+tie. label: the better answer, as whoever wrote the pair knows it. read: what the searches brought.
 """
 MORE = "All of it: openreward demo -o demo.jsonl, then openreward show demo.jsonl --id "
 AT_ONCE = 4
