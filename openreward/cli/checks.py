@@ -109,12 +109,12 @@ def install_line(extra: str = "") -> str:
     root = Path(openreward.__file__).parent.parent
     if (root / "pyproject.toml").is_file():
         return f'{sys.executable} -m pip install -e "{root}{wanted}"'
-    origin = _origin()
-    where = f" @ {origin}" if origin else ""
+    address = origin()
+    where = f" @ {address}" if address else ""
     return f'{sys.executable} -m pip install "{DISTRIBUTION}{wanted}{where}"'
 
 
-def _origin() -> str | None:
+def origin() -> str | None:
     """The address that pip wrote down (PEP 610), None where we came from an index."""
     try:
         text = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")

@@ -24,6 +24,7 @@ from openreward.cli.checks import (
     check_model,
     check_owner,
     check_packages,
+    origin,
     requirements,
 )
 from openreward.cli.doctor import Report, command, report_lines
@@ -155,6 +156,13 @@ def test_a_broken_index_is_named_with_its_remedy(tmp_path: Path) -> None:
     assert check.remedy.startswith("rm -r ")
 
 
+def test_a_sound_index_that_no_tool_searches_is_not_to_be_removed(tmp_path: Path) -> None:
+    check = check_index("notes", tmp_path / "notes")
+    assert (check.status, check.needed) == ("wrong", True)
+    assert check.detail.startswith("notes: no tool searches this source")
+    assert check.remedy.startswith(f"move {tmp_path / 'notes'} elsewhere, or name the others: ")
+
+
 def test_an_endpoint_stands_in_for_the_model(openreward_home: Path) -> None:
     add_index(openreward_home)
     with server("judge-7b") as url:
@@ -200,7 +208,7 @@ def test_another_distribution_of_the_same_name_is_a_clash(
     check = check_owner()
     assert (check.status, check.needed) == ("wrong", True)
     assert check.detail.endswith("another distribution installs the same import name: openreward")
-    assert check.remedy.startswith("pip uninstall -y openreward openreward-rm && ")
+    assert " -m pip uninstall -y openreward openreward-rm && " in check.remedy
 
 
 def test_without_a_clash_version_and_place_are_said() -> None:
@@ -212,7 +220,7 @@ def test_without_a_clash_version_and_place_are_said() -> None:
 def test_the_packages_are_those_of_the_project() -> None:
     needs = requirements()
     assert {"httpx", "pydantic", "tantivy", "biopython"} <= set(needs[""])
-    assert needs["local"] == ("xllamacpp", "gguf")
+    assert needs["local"] == ("xllamacpp",)
 
 
 def test_a_missing_package_comes_with_the_line_that_installs_it() -> None:
@@ -220,6 +228,37 @@ def test_a_missing_package_comes_with_the_line_that_installs_it() -> None:
     assert (check.status, check.detail) == ("absent", "missing: no-such-package")
     assert " -m pip install " in check.remedy
     assert check.remedy.endswith('[local]"')
+    optional = check_packages("hub", ("no-such-package",), needed=False)
+    assert optional.detail == "missing: no-such-package (optional)"
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ('{"url": "file:///src/it", "dir_info": {}}', "file:///src/it"),
+        (
+            '{"url": "https://a.b/it", "vcs_info": {"vcs": "git", "commit_id": "1f"}}',
+            "git+https://a.b/it",
+        ),
+        (
+            '{"url": "https://a.b/it", "vcs_info": {"vcs": "git", "requested_revision": "v1"}}',
+            "git+https://a.b/it@v1",
+        ),
+        (None, None),
+        ("{", None),
+        ("[]", None),
+    ],
+)
+def test_pip_is_sent_where_it_had_the_installation_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str | None, address: str | None
+) -> None:
+    info = tmp_path / "openreward_rm-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: openreward-rm\nVersion: 0.1.0\n")
+    if written is not None:
+        (info / "direct_url.json").write_text(written)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert origin() == address
 
 
 def test_the_machine_is_measured_where_the_home_will_be(tmp_path: Path) -> None:
