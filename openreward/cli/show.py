@@ -80,13 +80,19 @@ def _not_found(
 
 
 def print_lines(lines: Iterator[Line]) -> None:
-    """Print lines in their styles; unwrapped where there is no terminal."""
+    """Print lines in their styles: wrapped at their indent on a terminal, elsewhere not at all."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(highlight=False, markup=False, emoji=False)
     for text, style in lines:
-        console.print(Text(text, style), soft_wrap=not console.is_terminal)
+        if console.is_terminal:
+            bare = text.lstrip(" ")
+            indent = len(text) - len(bare)
+            console.print(Padding(Text(bare, style), (0, 0, 0, indent), expand=False))
+        else:
+            console.print(Text(text, style), soft_wrap=True)
 
 
 def judgment_lines(judgment: Judgment, only: int | None = None) -> Iterator[Line]:
