@@ -87,8 +87,8 @@ def print_lines(lines: Iterator[Line]) -> None:
 
     console = Console(highlight=False, markup=False, emoji=False)
     for text, style in lines:
-        if console.is_terminal:
-            bare = text.lstrip(" ")
+        bare = text.lstrip(" ")
+        if console.is_terminal and bare:
             indent = len(text) - len(bare)
             console.print(Padding(Text(bare, style), (0, 0, 0, indent), expand=False))
         else:

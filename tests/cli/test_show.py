@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from openreward.cli.show import command, find, judgment_lines
+from openreward.cli.show import command, find, judgment_lines, print_lines
 from openreward.errors import RecordError, UserError
 from openreward.types import (
     Evidence,
@@ -280,3 +280,17 @@ def test_json_is_ascii(tmp_path: Path) -> None:
     output = show(str(path), "--json")
     assert output.isascii()
     assert json.loads(output)["id"] == "p\u202e"
+
+
+def test_on_a_terminal_lines_wrap_at_their_indent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"TTY_COMPATIBLE": "1", "TERM": "xterm", "COLUMNS": "20"}.items():
+        monkeypatch.setenv(name, value)
+    print_lines(iter([("one", ""), ("", ""), ("    of words that wrap", "")]))
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "one",
+        "",
+        "    of words that",
+        "    wrap",
+    ]
