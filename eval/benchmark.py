@@ -100,7 +100,7 @@ class GroupScore(Record):
 
 
 class Score(Record):
-    """What a benchmark makes of a sheet: `headline` by its own protocol, `strict` in both orders."""
+    """What a benchmark makes of a sheet; `headline` by its own protocol, `strict` in both orders."""
 
     headline: Number
     strict: Number | None
