@@ -109,6 +109,16 @@ class Judge:
         votes = await together([self._vote(pair, shown, order, vote) for order, vote in places])
         return _combine(pair, votes, notes, self.clock() - started)
 
+    async def once(
+        self, pair: Pair, order: tuple[int, int], *, vote: int = 0, principle: str | None = None
+    ) -> Vote:
+        """One trajectory of a pair in one order, under a principle of its own where one is given.
+
+        Raises `PolicyError` when an engine that must count tokens fails at it.
+        """
+        shown, _ = await self._fit(pair)
+        return await self._vote(pair, shown, order, vote, principle)
+
     def _orders(self, pair: Pair) -> tuple[tuple[int, int], ...]:
         if self.settings.orders == "both":
             return _BOTH
@@ -132,7 +142,12 @@ class Judge:
         return (texts[0], texts[1], texts[2]), tuple(notes)
 
     async def _vote(
-        self, pair: Pair, shown: tuple[str, str, str], order: tuple[int, int], vote: int
+        self,
+        pair: Pair,
+        shown: tuple[str, str, str],
+        order: tuple[int, int],
+        vote: int,
+        principle: str | None = None,
     ) -> Vote:
         settings = self.settings
         task = Task(
@@ -140,7 +155,7 @@ class Judge:
             query=shown[0],
             responses=tuple(shown[1 + index] for index in order),
             tie=settings.tie,
-            principle=settings.principle,
+            principle=principle or settings.principle,
             seed=derive(settings.seed, pair.id, f"{order}/{vote}"),
         )
         sampling = Sampling(temperature=settings.temperature, top_p=settings.top_p)
