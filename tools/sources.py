@@ -1,26 +1,53 @@
 """Which tool belongs to which source, and the stack of layers behind each.
 
-Layers, from the model inwards: tape, cache, single flight, budget, fetch; each is a `Search` around
-a `Search`. A local index needs none of them: it answers about as fast as the disk cache would.
+Layers, from the model inwards: tape (around whole calls), cache, single flight, then the live back
+end, whose requests go through fetch and its budget. A local index needs none of them: it answers
+about as fast as the disk cache would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from openreward.errors import UserError, shorten
 from openreward.tools.arxiv import arxiv_search
 from openreward.tools.base import Search, Tool
+from openreward.tools.fetch import Fetch
 from openreward.tools.index import LocalIndex
 from openreward.tools.pubmed import pubmed_search
 from openreward.tools.wikipedia import wikipedia_search
+from openreward.types import Document
 
 SOURCES: Mapping[str, Callable[[Search, int], Tool]] = {
     "wikipedia": wikipedia_search,
     "arxiv": arxiv_search,
     "pubmed": pubmed_search,
 }
+
+
+class LiveSearch(Search, Protocol):
+    """A live back end, which can also hand out whole documents."""
+
+    def documents(self, query: str, skip: int) -> AsyncIterator[Document]:
+        """What a query finds, whole, in the service's order, from the `skip`-th on."""
+        ...
+
+
+def live_search(fetch: Fetch) -> LiveSearch:
+    """The live back end of the service that `fetch` asks; its client package is imported here."""
+    if fetch.service.name == "wikipedia":
+        from openreward.tools.live_wikipedia import LiveWikipedia
+
+        return LiveWikipedia(fetch)
+    if fetch.service.name == "arxiv":
+        from openreward.tools.live_arxiv import LiveArxiv
+
+        return LiveArxiv(fetch)
+    from openreward.tools.live_pubmed import LivePubmed
+
+    return LivePubmed(fetch)
 
 
 def local_tools(indexes: Mapping[str, Path], passages: int = 3) -> list[Tool]:
