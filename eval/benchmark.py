@@ -100,7 +100,7 @@ class GroupScore(Record):
 
 
 class Score(Record):
-    """What a benchmark makes of a sheet; `headline` by its own protocol, `strict` in both orders."""
+    """A benchmark's numbers: `headline` by its own protocol, `strict` in both orders."""
 
     headline: Number
     strict: Number | None
@@ -112,6 +112,7 @@ class Benchmark(Protocol):
     """A benchmark: its files, its questions, its rules."""
 
     name: str
+    title: str  # as its authors call it
     ties: bool  # whether an answer to it may be "tie"
     protocol: Literal["one", "both"]  # the orders its own protocol takes
 

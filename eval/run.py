@@ -122,11 +122,6 @@ def questions(
             yield Row(row.line, question, row.place)
 
 
-def questions_per_example(example: Example, benchmark: Benchmark, kind: Kind, plan: Plan) -> int:
-    """How many questions an example comes to."""
-    return len(list(questions(iter([Row(1, example)]), benchmark, kind, plan)))
-
-
 def _of_example(
     example: Example, benchmark: Benchmark, kind: Kind, both: bool, seed: int
 ) -> Iterator[Question]:
