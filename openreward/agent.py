@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from pydantic import Field
@@ -24,6 +25,7 @@ from openreward.evidence import show
 from openreward.loose_json import clean_text
 from openreward.policy.base import Conversation, Generation, Policy, Sampling
 from openreward.tools.base import Tool, run_call
+from openreward.tools.tape import Place, Tape
 from openreward.types import (
     Evidence,
     Message,
@@ -63,10 +65,14 @@ async def run(
     limits: Limits = Limits(),  # noqa: B008 - frozen
     sampling: Sampling = Sampling(),  # noqa: B008 - frozen
     clock: Clock = time.monotonic,
+    tape: Tape | None = None,
 ) -> Trajectory:
-    """Judge one task: search, read, decide. Only `sampling.temperature` and `top_p` are used."""
-    state = _State(task, policy, {tool.spec.name: tool for tool in tools}, limits, sampling, clock)
-    return await state.run()
+    """Judge one task: search, read, decide. Only `sampling.temperature` and `top_p` are used.
+
+    On `tape` the calls stand under the task's id and seed. Raises `TapeMiss` in a strict replay.
+    """
+    named = {tool.spec.name: tool for tool in tools}
+    return await _State(task, policy, named, limits, sampling, clock, tape).run()
 
 
 async def together(steps: Sequence[Coroutine[None, None, T]]) -> tuple[T, ...]:
@@ -98,6 +104,7 @@ class _State:
     limits: Limits
     sampling: Sampling
     clock: Clock
+    tape: Tape | None
     turns: list[Turn] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # -> passage numbers
@@ -221,11 +228,17 @@ class _State:
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
         started = self.clock()
-        seconds = self.limits.seconds_per_call
         try:
-            return await together([run_call(self.tools, call, seconds) for call in calls])
+            numbered = enumerate(calls, self.calls + 1)
+            return await together([self._run_call(call, number) for number, call in numbered])
         finally:
             self.tool_seconds += self.clock() - started
+
+    async def _run_call(self, call: ToolCall, number: int) -> ToolResult:
+        live = partial(run_call, self.tools, call, self.limits.seconds_per_call)
+        if self.tape is None:
+            return await live()
+        return await self.tape.answer(Place(f"{self.task.id}/{self.task.seed}", number), call, live)
 
     async def _texts(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[str]:
         """What the model reads of each call, trimmed to the evidence budget; fills the ledger."""

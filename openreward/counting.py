@@ -53,8 +53,11 @@ def searched(trajectory: Trajectory) -> bool:
 
 def failed_by_service(trajectory: Trajectory) -> bool:
     """Whether the outcome says nothing of the model: the engine failed, or every call made did."""
-    if trajectory.stop_reason == "policy_error":
-        return True
+    return trajectory.stop_reason == "policy_error" or unserved(trajectory)
+
+
+def unserved(trajectory: Trajectory) -> bool:
+    """Whether calls were made and every one failed by its service: no evidence could be had."""
     ran = ran_calls(trajectory)
     return bool(ran) and all(result.status in SERVICE_FAULTS for _, result in ran)
 

@@ -17,10 +17,12 @@ from typing import Literal
 from pydantic import Field
 
 from openreward.agent import Clock, Limits, run, together
+from openreward.counting import unserved
 from openreward.errors import PolicyError, UserError
 from openreward.evidence import trim
 from openreward.policy.base import Policy, Sampling
 from openreward.tools.base import Tool
+from openreward.tools.tape import Tape
 from openreward.types import (
     Judgment,
     Pair,
@@ -66,11 +68,13 @@ class Judge:
         tools: Sequence[Tool],
         settings: JudgeSettings = JudgeSettings(),  # noqa: B008 - frozen
         clock: Clock = time.monotonic,
+        tape: Tape | None = None,
     ) -> None:
         self.policy = policy
         self.tools = tuple(tools)
         self.settings = settings
         self.clock = clock
+        self.tape = tape
 
     async def compare(self, query: str, a: str, b: str, *, id: str = "pair") -> Judgment:
         """Which of two answers is better; `winner` 0 is `a`."""
@@ -159,7 +163,9 @@ class Judge:
             seed=derive(settings.seed, pair.id, f"{order}/{vote}"),
         )
         sampling = Sampling(temperature=settings.temperature, top_p=settings.top_p)
-        trajectory = await run(task, self.policy, self.tools, settings.limits, sampling, self.clock)
+        trajectory = await run(
+            task, self.policy, self.tools, settings.limits, sampling, self.clock, self.tape
+        )
         verdict = trajectory.verdict
         winner = None if verdict.winner is None else order[verdict.winner]
         return Vote(
@@ -188,7 +194,7 @@ def _combine(pair: Pair, votes: Sequence[Vote], notes: tuple[str, ...], seconds:
         label=pair.label,
         evidence=trajectory.evidence,
         votes=tuple(votes),
-        notes=notes,
+        notes=(*notes, *_unserved(votes)),
         usage=total_usage([vote.trajectory.usage for vote in votes]),
         times=Times(
             total=seconds,
@@ -227,6 +233,15 @@ def _order_verdict(votes: Sequence[Vote]) -> tuple[VerdictStatus, int | None]:
     if first is None or any(count == most for _, count in others):
         return "tie", None
     return "ok", first
+
+
+def _unserved(votes: Sequence[Vote]) -> tuple[str, ...]:
+    """What is to be said of trajectories that had no evidence for want of a service."""
+    count = sum(unserved(vote.trajectory) for vote in votes)
+    if not count:
+        return ()
+    of = f"in {count} of {len(votes)} trajectories"
+    return (f"{of} every search failed by its service: judged without evidence",)
 
 
 def _why(vote: Vote) -> str:

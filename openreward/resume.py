@@ -58,8 +58,8 @@ class JsonlWriter:
                 ) from None
             raise _unwritable(path, error) from None
 
-    def append(self, record: BaseModel) -> None:
-        """Write one line, whole or not at all."""
+    def append(self, record: BaseModel) -> int:
+        """Write one line, whole or not at all; returns the offset at which it begins."""
         line = record.model_dump_json().encode() + b"\n"
         left, whole = memoryview(line), False
         try:
@@ -72,6 +72,7 @@ class JsonlWriter:
             if not whole:
                 os.ftruncate(self._file, self._size)
         self._size += len(line)
+        return self._size - len(line)
 
     def close(self) -> None:
         """Put the lines on disk and let the file go."""

@@ -289,7 +289,7 @@ class Judgment(Record):
     label: Literal[0, 1, "tie"] | None = None
     evidence: tuple[Evidence, ...] = ()
     votes: tuple[Vote, ...] = ()
-    notes: tuple[str, ...] = ()  # what was cut or repaired before judging
+    notes: tuple[str, ...] = ()  # what was cut before judging; searches that all failed
     usage: Usage = Usage()
     times: Times = Times()
 

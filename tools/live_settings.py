@@ -16,9 +16,9 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue, SecretStr, ValidationError
@@ -179,7 +179,7 @@ def _refuse_unknown(values: Mapping[str, object], place: str) -> None:
             _check_names(own, ServiceSettings.model_fields, f"services.{name}.", place)
 
 
-def _check_names(table: object, known: Mapping[str, Any], above: str, place: str) -> None:
+def _check_names(table: object, known: Iterable[str], above: str, place: str) -> None:
     if not isinstance(table, Mapping):
         return
     for name in table:
