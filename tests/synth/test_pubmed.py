@@ -150,6 +150,13 @@ def test_medline_text_is_read(tmp_path: Path) -> None:
     assert skipped.counts == {"no abstract": 1}
 
 
+def test_medline_text_that_begins_within_a_field_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.txt"
+    path.write_text("      a line that continues\nPMID- 1\nAB  - x\n")
+    with pytest.raises(RecordError, match="expected MEDLINE text that begins with a field"):
+        list(read_documents(path, "medline"))
+
+
 @pytest.mark.parametrize(
     ("name", "ids", "skipped"),
     [
