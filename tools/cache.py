@@ -3,6 +3,9 @@
 The key: source, folded query, language, the back end's version. `k` is not in it: a list serves
 each `k` up to the one it was asked with, and any `k` when the back end had no more to give.
 Failures are never stored. A broken or full disk makes the cache of less use, never a search fail.
+Of a live service, whose version names its address only, entries are used up to an age: that of the
+file, by this machine's clock. One that the clock calls younger than now counts by the difference
+too, so that a clock set back cannot keep it for longer than twice that age.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import hashlib
 import logging
 import os
 import secrets
+import time
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -49,10 +54,20 @@ class CacheRecord(Record):
 
 
 class DiskStore:
-    """One file a key, written whole and renamed into place: no lock, so safe for any processes."""
+    """One file a key, written whole and renamed into place: no lock, so safe for any processes.
 
-    def __init__(self, directory: Path) -> None:
+    An entry older than `max_age` seconds is as if absent, and replaced by the next search.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        max_age: float | None = None,
+        clock: Callable[[], float] = time.time,  # as the disk's: of the wall
+    ) -> None:
         self.directory = directory
+        self.max_age = max_age
+        self._clock = clock
         self.failures = 0  # reads and writes that the disk refused, and broken files
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -65,6 +80,8 @@ class DiskStore:
         """The record of a key, or None; what cannot be read is as if absent."""
         path = self._path(key)
         try:
+            if self.max_age is not None and self._age(path) > self.max_age:
+                return None
             record = CacheRecord.model_validate_json(path.read_bytes())
         except FileNotFoundError:
             return None
@@ -88,6 +105,9 @@ class DiskStore:
             with contextlib.suppress(OSError):
                 part.unlink()
             self._failed(path, error)
+
+    def _age(self, path: Path) -> float:
+        return abs(self._clock() - path.stat().st_mtime)
 
     def _path(self, key: CacheKey) -> Path:
         name = hashlib.blake2b(key.model_dump_json().encode(), digest_size=16).hexdigest()
