@@ -118,19 +118,6 @@ def pubmed_replay(test_data: Path) -> Replay:
     return answer
 
 
-def pubmed_listing(pmids: Iterable[str], count: int | None = None, start: int = 0) -> Answer:
-    """Made up, not recorded: an esearch answer that lists `pmids`, for records that are."""
-    ids = list(pmids)
-    listed = "".join(f"<Id>{pmid}</Id>\n" for pmid in ids)
-    return of_xml(
-        '<?xml version="1.0" encoding="UTF-8" ?>\n<!DOCTYPE eSearchResult PUBLIC "-//NLM//DTD '
-        'esearch 20060628//EN" "https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20060628/esearch.dtd">\n'
-        f"<eSearchResult><Count>{len(ids) if count is None else count}</Count>"
-        f"<RetMax>{len(ids)}</RetMax><RetStart>{start}</RetStart><IdList>\n{listed}</IdList>"
-        "<TranslationSet/><QueryTranslation>made[All Fields]</QueryTranslation></eSearchResult>\n"
-    )
-
-
 def _records(paths: Iterable[Path], tag: str, id_pattern: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in paths:

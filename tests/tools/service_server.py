@@ -24,7 +24,8 @@ from service_answers import (
     of_type,
     of_xml,
 )
-from service_replays import arxiv_replay, pubmed_listing, pubmed_replay, wikipedia_replay
+from service_replays import arxiv_replay, pubmed_replay, wikipedia_replay
+from service_worlds import arxiv_world, pubmed_listing, pubmed_world, wikipedia_world
 
 __all__ = [
     "Answer",
@@ -32,6 +33,7 @@ __all__ = [
     "ServiceServer",
     "Unrecorded",
     "arxiv_replay",
+    "arxiv_world",
     "of_feed",
     "of_html",
     "of_json",
@@ -39,7 +41,9 @@ __all__ = [
     "of_xml",
     "pubmed_listing",
     "pubmed_replay",
+    "pubmed_world",
     "wikipedia_replay",
+    "wikipedia_world",
 ]
 
 
