@@ -33,14 +33,20 @@ class Found(NamedTuple):
 
 
 class Search(Protocol):
-    """A back end of a source. `version` names what its answers depend on (an index's, or "live").
+    """A back end of a source; raises `ToolError`.
 
-    Raises `ToolError`: `no_result` instead of an empty answer, `bad_query` for a text that cannot
-    be searched.
+    `no_result` instead of an empty answer, `bad_query` for a text that cannot be searched.
     """
 
-    source: str
-    version: str
+    @property
+    def source(self) -> str:
+        """What it searches: wikipedia, arxiv, pubmed, or the user's own."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What its answers depend on: an index's version, or the address of a live service."""
+        ...
 
     async def search(self, query: str, k: int) -> Found:
         """At most `k` passages for a query."""

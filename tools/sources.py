@@ -9,22 +9,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from openreward.errors import UserError, shorten
 from openreward.tools.arxiv import arxiv_search
 from openreward.tools.base import Search, Tool
-from openreward.tools.fetch import Fetch
 from openreward.tools.index import LocalIndex
 from openreward.tools.pubmed import pubmed_search
+from openreward.tools.services import ServiceName
 from openreward.tools.wikipedia import wikipedia_search
 from openreward.types import Document
+
+if TYPE_CHECKING:
+    from openreward.tools.fetch import Fetch
 
 SOURCES: Mapping[str, Callable[[Search, int], Tool]] = {
     "wikipedia": wikipedia_search,
     "arxiv": arxiv_search,
     "pubmed": pubmed_search,
 }
+
+SERVICES: tuple[ServiceName, ...] = get_args(ServiceName)
 
 
 class LiveSearch(Search, Protocol):

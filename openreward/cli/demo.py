@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
@@ -17,15 +16,15 @@ import typer
 
 from openreward.agent import Limits
 from openreward.cli import options as o
-from openreward.cli.engine import EngineChoice, find_model, open_policy, open_tools
+from openreward.cli.engine import EngineChoice, find_model, open_policy
 from openreward.cli.show import judgment_lines, print_lines
 from openreward.cli.terminal import one_line
+from openreward.cli.tools import OpenedTools, ToolFlags
 from openreward.counting import searched
 from openreward.errors import PolicyError, UserError
 from openreward.judge import Judge, JudgeSettings
 from openreward.records import Row, read_jsonl
 from openreward.resume import JsonlWriter
-from openreward.tools.base import Tool
 from openreward.types import Judgment, Pair, Vote
 
 UNTRAINED = (
@@ -51,12 +50,7 @@ def command(
     index: o.Index = None,
 ) -> None:
     """Judge ten shipped pairs with real searches, and show one trajectory whole."""
-    opened = open_tools(index or [], False, passages=2)
-    pairs = demo_pairs()
-    typer.echo(f"model: {find_model(model).name}")
-    typer.echo(f"indexes: {', '.join(opened.versions)}; {len(pairs)} pairs, each in both orders")
-    typer.echo(LEGEND)
-    judgments = asyncio.run(_judge(EngineChoice(model=model), opened.tools, pairs))
+    judgments = asyncio.run(_demo(model, ToolFlags(index, passages=2), demo_pairs()))
     if output is not None:
         with JsonlWriter(output) as writer:
             for judgment in judgments:
@@ -73,11 +67,20 @@ def demo_pairs() -> list[Pair]:
         return [row.record for row in read_jsonl(path, Pair) if isinstance(row, Row)]
 
 
-async def _judge(choice: EngineChoice, tools: Sequence[Tool], pairs: list[Pair]) -> list[Judgment]:
+async def _demo(model: str | None, flags: ToolFlags, pairs: list[Pair]) -> list[Judgment]:
+    async with flags.open() as opened:
+        names = ", ".join(tool.spec.name for tool in opened.tools)
+        typer.echo(f"model: {find_model(model).name}")
+        typer.echo(f"tools: {names}; {len(pairs)} pairs, each in both orders")
+        typer.echo(LEGEND)
+        return await _judge(EngineChoice(model=model), opened, pairs)
+
+
+async def _judge(choice: EngineChoice, opened: OpenedTools, pairs: list[Pair]) -> list[Judgment]:
     gate = asyncio.Semaphore(AT_ONCE)
     settings = JudgeSettings(limits=LIMITS)
     async with open_policy(choice, slots=settings.trajectories * AT_ONCE) as policy:
-        judge = Judge(policy, tools, settings)
+        judge = Judge(policy, opened.tools, settings)
 
         async def one(pair: Pair) -> Judgment:
             async with gate:

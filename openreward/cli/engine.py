@@ -1,21 +1,20 @@
-"""From flags to a policy and tools; what every command that asks a model has in common."""
+"""From flags to a policy; what every command that asks a model has in common."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 from urllib.parse import urlsplit, urlunsplit
 
-from openreward.cli.home import home, index_folders, model_files
+from openreward.cli.home import home, model_files
 from openreward.errors import UserError, shorten
 from openreward.policy.base import Policy
-from openreward.tools.base import Tool
 
 POLICY_PARTS = ("model", "path", "tool_style", "context", "generate", "count_tokens")
 
@@ -126,38 +125,3 @@ def find_model(name: str | None) -> Path:
         f"{asked} is not in {home() / 'models'} (there: {here}); `openreward model fetch` brings "
         "the default one; or name a server: --endpoint URL --model NAME"
     )
-
-
-class OpenedTools(NamedTuple):
-    """Tools over local indexes, and what their answers depend on."""
-
-    tools: list[Tool]
-    versions: dict[str, str]  # of the indexes, by source
-    passages: int
-
-
-def open_tools(named: Sequence[str], without: bool, passages: int) -> OpenedTools:
-    """A tool for each index that is named, or lies in the home."""
-    if without:
-        if named:
-            raise UserError("expected --index or --no-tools, got both; drop one")
-        return OpenedTools([], {}, 0)
-    folders = dict(map(_index, named)) if named else index_folders()
-    if not folders:
-        raise UserError(
-            f"no index in {home() / 'indexes'}; fetch one with `openreward index fetch "
-            "wikipedia-introductions`, build one with `openreward index build`, name one with "
-            "--index SOURCE=DIR, or judge without looking things up: --no-tools"
-        )
-    from openreward.tools.index_meta import read_meta
-    from openreward.tools.sources import local_tools
-
-    versions = {source: read_meta(path, source).version for source, path in folders.items()}
-    return OpenedTools(local_tools(folders, passages), versions, passages)
-
-
-def _index(text: str) -> tuple[str, Path]:
-    source, _, folder = text.partition("=")
-    if not source or not folder:
-        raise UserError(f"--index: expected SOURCE=DIR, got {shorten(text)}")
-    return source, Path(folder)

@@ -22,13 +22,14 @@ from pydantic import JsonValue, ValidationError
 
 from openreward import __version__
 from openreward.agent import Limits
-from openreward.batch import Measure, Output, run_rows
+from openreward.batch import Output, run_rows
 from openreward.cli import options as o
-from openreward.cli.engine import EngineChoice, OpenedTools, open_policy, open_tools, read_key
+from openreward.cli.engine import EngineChoice, open_policy, read_key
+from openreward.cli.measure import measure
 from openreward.cli.pair import PairFlags, read_pair, show_judgment
 from openreward.cli.progress import RunProgress
 from openreward.cli.summary import show_summary
-from openreward.counting import searched
+from openreward.cli.tools import OpenedTools, TapeChoice, ToolFlags, read_tape
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, PolicyError, UserError
 from openreward.inputs import PairRow
 from openreward.judge import Judge, JudgeSettings
@@ -71,6 +72,10 @@ def command(
     policy: o.PolicyPlugin = None,
     index: o.Index = None,
     no_tools: o.NoTools = False,
+    live: o.Live = None,
+    contact: o.Contact = None,
+    tools: o.ToolsFile = None,
+    tape: o.Tape = None,
     orders: o.Orders = DEFAULTS.orders,
     votes: o.Votes = DEFAULTS.votes,
     tie: o.Tie = DEFAULTS.tie,
@@ -119,8 +124,8 @@ def command(
         raise UserError(f"settings: {explain(error)}") from None
     given = PairFlags((query, query_file), (a, a_file), (b, b_file))
     choice = EngineChoice(endpoint, model, chat, read_key(api_key_env), policy)
-    opened = open_tools(index or [], no_tools, passages)
-    setup = Setup(choice, opened, settings, tokens)
+    flags = ToolFlags(index, no_tools, live, contact, tools, passages)
+    setup = Setup(choice, flags, read_tape(tape), settings, tokens)
     if input is None:
         if resume or limit is not None:
             raise UserError("--resume and --limit are for a file of pairs; leave them out")
@@ -144,19 +149,25 @@ class Setup(NamedTuple):
     """What judges, and how."""
 
     choice: EngineChoice
-    opened: OpenedTools
+    tools: ToolFlags
+    tape: TapeChoice | None
     settings: JudgeSettings
     tokens: bool
 
-    def manifest(self, policy: Policy, data: DataFile, files: Files) -> Manifest:
+    def judge(self, policy: Policy, opened: OpenedTools) -> Judge:
+        """The judge over an engine and tools that are open."""
+        return Judge(policy, opened.tools, self.settings, tape=opened.tape)
+
+    def manifest(
+        self, policy: Policy, opened: OpenedTools, data: DataFile, files: Files
+    ) -> Manifest:
         """The manifest of a run about to begin. What may change between runs is in its `setup`."""
         config: dict[str, JsonValue] = {
             "model": policy.model,
             "path": policy.path,
             "policy": self.choice.plugin,
             "prompts": PROMPTS_VERSION,
-            "indexes": dict(self.opened.versions),
-            "passages": self.opened.passages,
+            **opened.config(),
             "tokens": self.tokens,
             "judge": self.settings.model_dump(mode="json", exclude={"seed"}),
         }
@@ -204,15 +215,22 @@ def _judge_one(setup: Setup, pair: Pair, output: Path | None, as_json: bool) -> 
 
 
 async def _judge_pair(setup: Setup, pair: Pair) -> Judgment:
-    async with open_policy(setup.choice, setup.settings.trajectories) as policy:
-        judgment = await Judge(policy, setup.opened.tools, setup.settings).judge(pair)
+    async with (
+        setup.tools.open(setup.tape) as opened,
+        open_policy(setup.choice, setup.settings.trajectories) as policy,
+    ):
+        judgment = await setup.judge(policy, opened).judge(pair)
     return judgment if setup.tokens else without_tokens(judgment)
 
 
 async def _judge_file(setup: Setup, files: Files) -> Manifest:
     rows, data = read_rows(files.input, PairRow), describe_file(files.input)
-    async with open_policy(setup.choice, setup.settings.trajectories * files.concurrency) as policy:
-        judge = Judge(policy, setup.opened.tools, setup.settings)
+    at_once = setup.settings.trajectories * files.concurrency
+    async with (
+        setup.tools.open(setup.tape, resume=files.resume) as tools,
+        open_policy(setup.choice, at_once) as policy,
+    ):
+        judge = setup.judge(policy, tools)
 
         async def work(pair: Pair) -> Judgment:
             judgment = await judge.judge(pair)
@@ -220,7 +238,7 @@ async def _judge_file(setup: Setup, files: Files) -> Manifest:
                 raise PolicyError(judgment.fault, f"{judgment.reason}; then go on with --resume")
             return judgment if setup.tokens else without_tokens(judgment)
 
-        manifest = setup.manifest(policy, data, files)
+        manifest = setup.manifest(policy, tools, data, files)
         opened = Output(files.output, Judgment, measure, manifest, resume=files.resume)
         with opened as output, RunProgress(_total(data, files.limit), files.as_json) as progress:
             await run_rows(
@@ -247,19 +265,3 @@ def without_tokens(judgment: Judgment) -> Judgment:
         for vote in judgment.votes
     )
     return judgment.model_copy(update={"votes": votes})
-
-
-def measure(judgment: Judgment) -> Measure:
-    """What a judgment adds to the totals; `searched` when a search of it brought passages."""
-    found = {
-        "searched": any(searched(vote.trajectory) for vote in judgment.votes),
-        "labelled": judgment.label is not None,
-        "right": judgment.label is not None and judgment.label == _said(judgment),
-    }
-    marks = tuple(name for name, is_so in found.items() if is_so)
-    seconds = judgment.times.total
-    return Measure(judgment.id, judgment.status, judgment.usage, seconds, marks)
-
-
-def _said(judgment: Judgment) -> int | str | None:
-    return "tie" if judgment.status == "tie" else judgment.winner

@@ -50,7 +50,42 @@ Index = Annotated[
     typer.Option(
         metavar="SOURCE=DIR",
         rich_help_panel=ENGINE,
-        help="A local index to search; repeatable. Default: those in the OpenReward home.",
+        help="A local index to search; repeatable. Default: those in the OpenReward home, "
+        "unless --live is given.",
+    ),
+]
+Live = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SOURCE",
+        rich_help_panel=ENGINE,
+        help="A live service to search: wikipedia, arxiv, pubmed, or all; repeatable.",
+    ),
+]
+Contact = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        rich_help_panel=ENGINE,
+        help="Your mail address or web page, which live services ask for. "
+        "Default: $OPENREWARD_CONTACT, or the settings file's.",
+    ),
+]
+ToolsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=ENGINE,
+        help="Settings of live services and MCP servers, in TOML.",
+    ),
+]
+Tape = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODE=FILE",
+        rich_help_panel=ENGINE,
+        help="Keep searches on tape: record, replay (what is missing is run) or replay-strict "
+        "(nothing is run).",
     ),
 ]
 NoTools = Annotated[

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 import typer
 from pydantic import ValidationError
 
+from openreward.cli.measure import measure, searches_line
 from openreward.cli.terminal import one_line, visible
 from openreward.errors import RecordError, UserError
 from openreward.inputs import PairRow
@@ -79,8 +81,10 @@ def show_judgment(judgment: Judgment, as_json: bool) -> None:
         origin = f"{passage.title} ({passage.source} {passage.document_id}{revision}{cited})"
         lines.append(one_line(f"  [{item.number}] {item.query!r} -> {origin}"))
     usage = judgment.usage
+    searches = searches_line(Counter(measure(judgment).marks))
     lines += [
         "",
+        *([searches] if searches else []),
         f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
         f"{judgment.times.total:.1f} s",
     ]

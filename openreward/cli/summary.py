@@ -8,6 +8,7 @@ from typing import get_args
 
 import typer
 
+from openreward.cli.measure import UNSERVED, UNSERVED_TRAJECTORY, search_lines, searches
 from openreward.errors import SOME_ROWS_FAILED
 from openreward.loose_json import clean_text
 from openreward.resume import Manifest, Totals, manifest_path
@@ -20,7 +21,8 @@ class Summary(Record):
     """Counts over all rows of an output; `seconds` are those of the rows added up, not of a clock.
 
     `left_out` counts input rows that could not be used, by why. `right` are the labelled rows whose
-    winner is the label.
+    winner is the label. `searches` counts calls by status (`cached` are among `ok`); `unserved` are
+    the rows, and `unserved_trajectories` the trajectories, in which services failed every call.
     """
 
     output: str
@@ -34,6 +36,9 @@ class Summary(Record):
     left_out: dict[str, int]
     searched: int
     searched_share: float | None
+    searches: dict[str, int]
+    unserved: int
+    unserved_trajectories: int
     labelled: int
     right: int
     usage: Usage
@@ -53,6 +58,9 @@ def summarize(manifest: Manifest, output: Path) -> Summary:
         left_out=manifest.dropped,
         searched=searched,
         searched_share=round(searched / totals.rows, 4) if totals.rows else None,
+        searches=searches(totals.marks),
+        unserved=totals.marks.get(UNSERVED, 0),
+        unserved_trajectories=totals.marks.get(UNSERVED_TRAJECTORY, 0),
         labelled=totals.marks.get("labelled", 0),
         right=totals.marks.get("right", 0),
         usage=totals.usage,
@@ -75,6 +83,7 @@ def _lines(summary: Summary, totals: Totals) -> list[str]:
     lines = [
         f"{summary.output}: {summary.rows} rows: {counts}",
         f"with a real search: {_share(summary.searched, summary.rows)}",
+        *search_lines(totals.marks, summary.rows),
         f"{summary.usage.prompt_tokens} tokens read, {summary.usage.completion_tokens} written, "
         f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1),
     ]

@@ -239,10 +239,13 @@ def test_for_machines_there_is_one_object_on_stdout(tmp_path: Path) -> None:
     }
     summary = json.loads(run.stdout)
     assert (summary.pop("seconds") >= 0, summary.pop("usage")["completion_tokens"]) == (True, 40)
+    assert set(summary.pop("searches").values()) == {0}
     assert summary == {
         "output": "out.jsonl",
         "manifest": "out.jsonl.manifest.json",
         "rows": 5,
+        "unserved": 0,
+        "unserved_trajectories": 0,
         "ok": 5,
         "tie": 0,
         "unparsed": 0,

@@ -2,59 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import JsonValue
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from tape_runs import HEADER, PLACE, SPEC, answer, asked, found, recorded
 
 from openreward.errors import RecordError, UserError
 from openreward.tools.tape import Mode, Place, Tape, TapeHeader, TapeMiss
-from openreward.types import Passage, ToolCall, ToolResult, ToolSpec
-
-SPEC = ToolSpec(name="find", description="Find passages.", parameters={"type": "object"})
-HEADER = TapeHeader(tools=(SPEC,), config={"versions": {"wikipedia": "7"}, "passages": 3})
-PLACE = Place("row-1/12", 1)
-PASSAGE = Passage(document_id="d", source="s", title="T", text="x", start=0, end=1)
-
-
-def asked(query: str = "ada", name: str = "find", id: str = "call-1-1") -> ToolCall:
-    return ToolCall(id=id, name=name, arguments={"query": query})
-
-
-def found(call: ToolCall, seconds: float = 1.5) -> ToolResult:
-    return ToolResult(
-        call_id=call.id, status="ok", passages=(PASSAGE,), seconds=seconds, cached=True
-    )
-
-
-def never() -> Awaitable[ToolResult]:
-    raise AssertionError("a call was run that must come from the tape")
-
-
-def live(result: ToolResult) -> Callable[[], Awaitable[ToolResult]]:
-    async def run() -> ToolResult:
-        return result
-
-    return run
-
-
-def answer(
-    tape: Tape, call: ToolCall, result: ToolResult | None = None, place: Place = PLACE
-) -> ToolResult:
-    return asyncio.run(tape.answer(place, call, live(result) if result else never))
-
-
-def recorded(path: Path, *calls: ToolCall) -> Path:
-    with Tape(path, "record", HEADER) as tape:
-        for number, call in enumerate(calls or (asked(),), 1):
-            answer(tape, call, found(call), Place("row-1/12", number))
-    return path
+from openreward.types import ToolCall, ToolResult
 
 
 def test_what_was_recorded_is_replayed_whole_under_the_id_of_the_call(tmp_path: Path) -> None:
@@ -261,60 +220,3 @@ def test_a_call_that_is_cancelled_is_not_on_tape(tmp_path: Path) -> None:
     with Tape(path, "record", HEADER) as tape:
         asyncio.run(main(tape))
     assert len(path.read_bytes().splitlines()) == 1
-
-
-Arguments = st.dictionaries(
-    st.text(),
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-        max_leaves=5,
-    ),
-    max_size=4,
-)
-
-
-@given(arguments=Arguments, trajectory=st.text(st.characters()), name=st.text(st.characters()))
-def test_any_call_comes_back(
-    tmp_path_factory: pytest.TempPathFactory,
-    arguments: dict[str, JsonValue],
-    trajectory: str,
-    name: str,
-) -> None:
-    path = tmp_path_factory.mktemp("tapes") / "tape"
-    call = ToolCall.model_construct(id="c", name=name, arguments=arguments)
-    with Tape(path, "record", HEADER) as tape:
-        answer(tape, call, found(call), Place(trajectory, 1))
-    with Tape(path, "replay-strict") as tape:
-        assert answer(tape, call, place=Place(trajectory, 1)) == found(call)
-
-
-@pytest.mark.parametrize("key", ["\ud800", "a\nb", "\x00", "row/1/2", ""])
-def test_any_trajectory_can_be_a_place(tmp_path: Path, key: str) -> None:
-    with Tape(tmp_path / "tape", "record", HEADER) as tape:
-        answer(tape, asked(), found(asked()), Place(key, 1))
-    with Tape(tmp_path / "tape", "replay-strict") as tape:
-        assert answer(tape, asked(), place=Place(key, 1)).status == "ok"
-
-
-MEMORY = """
-import sys, tracemalloc
-from pathlib import Path
-from openreward.tools.tape import Tape
-tracemalloc.start()
-with Tape(Path(sys.argv[1]), "replay-strict") as tape:
-    print(tracemalloc.get_traced_memory()[0])
-"""
-
-
-@pytest.mark.slow
-def test_memory_grows_by_at_most_30_bytes_an_entry(tmp_path: Path) -> None:
-    path = recorded(tmp_path / "tape")
-    entry = path.read_text().splitlines()[1]
-    with path.open("a") as file:
-        for number in range(100_000):
-            file.write(entry.replace("row-1/12", f"row-{number}/5") + "\n")
-    run = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(path)], env=os.environ, capture_output=True, check=True
-    )
-    assert int(run.stdout) < 30 * 100_000
