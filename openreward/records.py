@@ -26,7 +26,7 @@ from openreward.types import Record
 M = TypeVar("M", bound=BaseModel)
 BOM = b"\xef\xbb\xbf"
 
-RowFault = Literal["not_utf8", "not_json", "wrong_fields", "duplicate_id"]
+RowFault = Literal["not_utf8", "not_json", "wrong_fields", "duplicate_id", "unknown_id"]
 """Why a row was dropped; manifests count by these words."""
 
 
