@@ -9,7 +9,9 @@ as long as it says, asks again; the line is never locked meanwhile. A desk that 
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -107,6 +109,7 @@ def _wish(service: Service, ticket: str, patience: float) -> Ask:
         at_once=service.limit.at_once,
         lease=min(service.timeout + 1.0, LONGEST_LEASE),
         patience=patience,
+        who=f"{ascii(socket.gethostname())[1:-1]} {os.getpid()}"[:80],
     )
 
 

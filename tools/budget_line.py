@@ -35,6 +35,7 @@ class Ask(Record):
     at_once: int = Field(ge=1)
     lease: Annotated[Seconds, Field(le=LONGEST_LEASE)]  # the request is over by then
     patience: Seconds  # seconds of waiting that are left
+    who: str = Field(default="", max_length=80)  # for the operator's eyes
 
 
 class Answer(Record):
@@ -51,6 +52,7 @@ class Place(Record):
     ticket: TicketId
     until: Seconds
     started: Seconds = 0.0
+    who: str = Field(default="", max_length=80)
 
 
 class Line(Record):
@@ -90,7 +92,7 @@ def ask(line: Line, wish: Ask, now: float) -> Step:
         refused = Answer(outcome="refuse", seconds=max(due, 0.0), paused=paused)
         return Step(_without(line, wish.ticket), refused)
     again = min(max(due, _POLL * (ahead + 1)), _RENEW, max(wish.patience, _POLL))
-    line = _keep_place(line, Place(ticket=wish.ticket, until=now + _PLACE))
+    line = _keep_place(line, Place(ticket=wish.ticket, until=now + _PLACE, who=wish.who))
     return Step(line, Answer(outcome="wait", seconds=again, paused=paused))
 
 
@@ -157,7 +159,7 @@ def _keep_place(line: Line, mine: Place) -> Line:
 
 
 def _start(line: Line, wish: Ask, now: float) -> Line:
-    mine = Place(ticket=wish.ticket, until=now + wish.lease, started=now)
+    mine = Place(ticket=wish.ticket, until=now + wish.lease, started=now, who=wish.who)
     line = _without(line, wish.ticket)
     return line.model_copy(update={"last": now, "running": (*line.running, mine)})
 
