@@ -60,7 +60,8 @@ class LivePubmed:
         documents = await self._documents(asked, matches.ids)
         if not documents:
             raise _nothing_to_read(asked, query, matches)
-        return Found(choose_passages(documents, query, k))
+        whole = asked.pmid or asked.name
+        return Found(choose_passages(documents, query, k, per_document=k if whole else 2))
 
     async def documents(self, query: str, skip: int = 0) -> AsyncIterator[Document]:
         """The documents a query finds, from PubMed's `skip`-th result on, by relevance.

@@ -60,7 +60,7 @@ def _named(text: str) -> Asked | None:
     if found := _ADDRESS.fullmatch(text) or _PMID.fullmatch(text):
         return Asked(pmid=next(group for group in found.groups() if group))
     if found := _PMC.fullmatch(text):
-        return Asked(terms=(found[1],), name=found[1])
+        return Asked(terms=(found[1].upper(),), name=found[1])
     if found := _DOI.fullmatch(text):
         doi = found[1].rstrip(".,;")
         return Asked(terms=(f'"{doi}"[doi]',), name=doi)  # unquoted, other records come too

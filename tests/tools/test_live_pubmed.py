@@ -236,7 +236,7 @@ PMC = '<ArticleId IdType="pmc">PMC55</ArticleId>'
 
 @pytest.mark.parametrize(
     ("query", "term"),
-    [("doi:10.1000/right", '"10.1000/right"[doi]'), ("PMC55", "pmc55")],
+    [("doi:10.1000/right", '"10.1000/right"[doi]'), ("PMC55", "PMC55")],
 )
 def test_a_doi_finds_the_record_that_carries_it_and_no_other(query: str, term: str) -> None:
     records = {"8": record("8"), "9": record("9", ids=DOI + PMC)}
@@ -246,6 +246,15 @@ def test_a_doi_finds_the_record_that_carries_it_and_no_other(query: str, term: s
         status, message, _ = fails(library({term: wrong}, records), query)
         assert status == "no_result"
         assert "PubMed has no record of" in message
+
+
+def test_a_record_that_was_named_is_shown_whole() -> None:
+    text = " ".join(f"Sentence {number} has some eight words in it." for number in range(90))
+    answer = library({"eight words": ["9"]}, {"9": record("9", text=text)})
+    found, _ = find(answer, "PMID 9", 9)
+    assert " ".join(passage.text for passage in found.passages) == text
+    assert len(found.passages) == 5
+    assert len(find(answer, "eight words", 9)[0].passages) == 2
 
 
 # --- failures

@@ -53,8 +53,8 @@ def test_a_query_is_asked_by_its_words(query: str, terms: tuple[str | None, ...]
         ("pmid 00123 ", Asked(pmid="123")),
         ("pubmed:7", Asked(pmid="7")),
         ("https://pubmed.ncbi.nlm.nih.gov/19304878/", Asked(pmid="19304878")),
-        ("PMC2682512", Asked(terms=("pmc2682512",), name="pmc2682512")),
-        ("PMCID: PMC26", Asked(terms=("pmc26",), name="pmc26")),
+        ("PMC2682512", Asked(terms=("PMC2682512",), name="pmc2682512")),
+        ("PMCID: PMC26", Asked(terms=("PMC26",), name="pmc26")),
         ("10.1093/x/b163", Asked(terms=('"10.1093/x/b163"[doi]',), name="10.1093/x/b163")),
         ("DOI: 10.1/X", Asked(terms=("doi 10.1 x", "doi OR 10.1 OR x"))),  # too short a prefix
         ("https://doi.org/10.1000/X(1).", Asked(('"10.1000/x(1)"[doi]',), name="10.1000/x(1)")),
