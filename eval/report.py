@@ -48,6 +48,7 @@ class JudgeReport(Record):
     statuses: dict[VerdictStatus, int]
     missing: int  # questions without an answer
     rejected: dict[str, int] = Field(default_factory=dict)  # prediction rows not scored, by why
+    errors: tuple[RowError, ...] = ()  # the first hundred of them
     bias: Bias
     costs: Costs
     predictions: str  # file name, beside the report
