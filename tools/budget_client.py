@@ -149,8 +149,8 @@ def _shaped(shape: type[Shape], content: bytes, url: str) -> Shape:
         raise ToolError(
             "unavailable",
             f"{url} answered as no budget endpoint does "
-            f"({shorten(content[:200].decode('utf-8', 'replace'))}), and no request is made without "
-            "one; go on without this tool (operator: is this the right address?)",
+            f"({shorten(content[:200].decode('utf-8', 'replace'))}); no request is made without "
+            "it; go on without this tool (operator: is this the right address?)",
         ) from None
 
 

@@ -19,7 +19,7 @@ LONGEST_LEASE = 3600.0
 _PLACE = 5.0  # seconds a place in line is kept without its holder asking again
 _RENEW = 1.0  # seconds until a waiter asks again at the latest
 _POLL = 0.02  # the same when the next turn may come at any moment
-_REACH = 1.0  # seconds in which a request surely reaches its service
+_REACH = 2.0  # seconds in which a request surely reaches its service
 _AGREED = 600.0  # seconds for which a stricter limit is kept after the last who set it
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
