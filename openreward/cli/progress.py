@@ -24,15 +24,20 @@ class RunProgress:
     """Tells of rows done and rows dropped; `total` is None where it is not known."""
 
     def __init__(
-        self, total: int | None, as_json: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        total: int | None,
+        as_json: bool,
+        what: str = "judging",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._total, self._as_json, self._clock = total, as_json, clock
+        self._total, self._as_json, self._what, self._clock = total, as_json, what, clock
         self._dropped, self._last = 0, clock()
+        self._begun, self._before = self._last, -1  # rows of former runs, known at the first row
         self._bar: Progress | None = None
         if sys.stderr.isatty() and not as_json:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
-            self._task = self._bar.add_task("judging", total=total)
+            self._task = self._bar.add_task(what, total=total)
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -47,13 +52,25 @@ class RunProgress:
 
     def advance(self, totals: Totals) -> None:
         """One more row is done."""
+        if self._before < 0:
+            self._before = totals.rows - 1
         if self._bar is not None:
             counts = ", ".join(f"{count} {name}" for name, count in totals.status.items())
-            self._bar.update(self._task, completed=totals.rows, description=counts)
+            self._bar.update(
+                self._task, completed=totals.rows, description=f"{self._what}: {counts}"
+            )
         elif self._clock() - self._last >= SECONDS:
             self._last = self._clock()
             of = "" if self._total is None else f" of {self._total}"
-            typer.echo(f"{totals.rows}{of} rows done", err=True)
+            typer.echo(f"{self._what}: {totals.rows}{of} rows done{self._left(totals)}", err=True)
+
+    def _left(self, totals: Totals) -> str:
+        """How long it may still take, at the pace so far."""
+        done, passed = totals.rows - self._before, self._clock() - self._begun
+        if self._total is None or self._total <= totals.rows or passed <= 0:
+            return ""
+        seconds = (self._total - totals.rows) * passed / done
+        return f", about {seconds / 60:.0f} min left" if seconds >= 60 else ", under a minute left"
 
     def drop(self, error: RowError) -> None:
         """An input row cannot be used: say which, and why."""

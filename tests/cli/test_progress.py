@@ -9,15 +9,29 @@ from openreward.records import RowError
 from openreward.resume import Totals
 
 
-def test_without_a_terminal_a_line_comes_every_ten_seconds(
+def test_without_a_terminal_a_line_every_ten_seconds_says_how_long_it_may_take(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     now = 0.0
-    with RunProgress(50, False, clock=lambda: now) as progress:
+    with RunProgress(150, False, clock=lambda: now) as progress:
         for row in range(1, 26):
             now = float(row)
+            progress.advance(Totals(rows=100 + row))  # a hundred were done by a former run
+    assert capsys.readouterr().err.splitlines() == [
+        "judging: 110 of 150 rows done, under a minute left",
+        "judging: 120 of 150 rows done, under a minute left",
+    ]
+
+
+def test_a_long_run_says_its_minutes(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    with RunProgress(100, False, "a coin", clock=lambda: now) as progress:
+        for row in (1, 2):
+            now = row * 30.0
             progress.advance(Totals(rows=row))
-    assert capsys.readouterr().err == "10 of 50 rows done\n20 of 50 rows done\n"
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "a coin: 2 of 100 rows done, about 49 min left"
+    )
 
 
 def test_twenty_dropped_rows_are_named_and_the_rest_counted(
