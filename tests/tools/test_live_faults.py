@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,12 @@ from openreward.agent import Limits, run
 from openreward.counting import failed_by_service, ran_calls
 from openreward.errors import ToolError
 from openreward.policy.scripted import ScriptedPolicy
+from openreward.tools.base import run_call
 from openreward.tools.budget import FolderBudget
 from openreward.tools.fetch import Fetch
 from openreward.tools.services import RateLimit, Service
 from openreward.tools.sources import SOURCES, live_search
-from openreward.types import Passage, Task, Trajectory
+from openreward.types import Passage, Task, ToolCall, Trajectory
 
 NAMES: tuple[Name, ...] = ("wikipedia", "arxiv", "pubmed")
 PATHS: dict[Name, str] = {"wikipedia": "/w/api.php", "arxiv": "/api/query", "pubmed": "/eutils"}
@@ -199,6 +201,26 @@ def test_a_recorded_answer_that_nothing_matches_is_believed(
         result = search(name, server.url, tmp_path, NOWHERE[name])
     note(record_property, "nothing matches: recorded", name, result)
     assert told(result) == "no_result"
+
+
+async def cut_off_then_searched(name: Name, url: str, folder: Path) -> list[str]:
+    """How two calls ended, the first cut off by its seconds; the service takes one at once."""
+    alone = service(name, url).model_copy(
+        update={"limit": RateLimit(interval=0.0, at_once=1), "timeout": 30.0, "patience": 0.0}
+    )
+    async with Fetch(alone, FolderBudget(folder)) as fetch:
+        made = SOURCES[name](live_search(fetch), 3)
+        call = ToolCall(id="c1", name=made.spec.name, arguments={"query": "poles"})
+        results = [await run_call({made.spec.name: made}, call, s) for s in (0.2, 10.0)]
+    return [result.status for result in results]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_call_that_is_cut_off_gives_its_turn_back(name: Name, tmp_path: Path) -> None:
+    first = Fault("late once", lambda sound, *_: replace(sound, delay=20.0), "timeout", times=1)
+    with ServiceServer(with_fault(first, Place(name, ""), WORLDS[name])) as server:
+        ended = asyncio.run(cut_off_then_searched(name, server.url, tmp_path))
+    assert ended == ["timeout", "ok"]
 
 
 CALL = '<tool_call>{{"name": "{0}_search", "arguments": {{"query": "ten metre pole"}}}}</tool_call>'
