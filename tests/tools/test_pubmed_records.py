@@ -139,7 +139,8 @@ def test_a_chapter_of_a_book_is_a_record() -> None:
 def test_names_are_the_records_own_and_not_of_what_it_cites() -> None:
     [found] = articles(
         "<PubmedArticle><MedlineCitation><PMID>7</PMID><Article><ELocationID EIdType='doi'>10.1/A"
-        "</ELocationID></Article></MedlineCitation><PubmedData><ArticleIdList><ArticleId "
+        "</ELocationID><ELocationID EIdType='pii'>S1</ELocationID></Article></MedlineCitation>"
+        "<PubmedData><ArticleIdList><ArticleId "
         "IdType='pubmed'>7</ArticleId><ArticleId IdType='pmc'>PMC9</ArticleId></ArticleIdList>"
         "<ReferenceList><Reference><ArticleIdList><ArticleId IdType='doi'>10.1/b</ArticleId>"
         "</ArticleIdList></Reference></ReferenceList></PubmedData></PubmedArticle>"

@@ -81,7 +81,10 @@ def test_a_long_query_is_asked_by_its_longest_words_in_their_order() -> None:
     assert any_of.split(" OR ") == words
 
 
-@pytest.mark.parametrize("query", ["a" * 3000, "漢" * 3000, "漢字 " * 900, "\U0001d4d0" * 2000])
+MANY = " ".join(chr(0x4E00 + number) * 40 for number in range(90))
+
+
+@pytest.mark.parametrize("query", ["a" * 3000, "漢" * 3000, MANY, "\U0001d4d0" * 2000])
 def test_a_term_fits_an_address(query: str) -> None:
     asked = read_query(query)
     assert 0 < len(asked.terms[0].encode()) <= 600
