@@ -1,8 +1,9 @@
 """The operator's settings file for live tools: who asks, where, how often; caches; MCP servers.
 
     contact = "ada@example.org"            # or a web page; the services ask for it
-    budget = "http://10.0.0.1:8765"        # only where several machines share one address
-    [cache]                                # or: cache = false
+    budget = "http://10.0.0.1:7077"        # `openreward budget serve`, where machines are several
+    budget_token_env = "BUDGET_TOKEN"
+    [cache]                                # or, above all tables: cache = false
     max_age = 30                           # days
     [services.pubmed]
     api_key_env = "NCBI_API_KEY"           # a key is named by its variable, never written here
@@ -89,6 +90,7 @@ class LiveSettings(Record):
 
     contact: Contact | None = None
     budget: Url | None = None  # an endpoint; None: a folder of this machine
+    budget_token_env: str | None = Field(default=None, min_length=1)
     cache: CacheSettings | Literal[False] = CacheSettings()
     services: dict[ServiceName, ServiceSettings] = {}
     mcp: dict[str, dict[str, JsonValue]] = {}

@@ -78,16 +78,22 @@ def find_service(
             "`budget` in the settings file (--tools) of all; or use a local index"
         )
     variable = settings.of(name).api_key_env
-    if variable is None:
-        return make_service(name, settings)
-    key = environment.get(variable, "").strip()
-    if not key or not key.isascii() or not key.isprintable():
-        got = "nothing" if not key else "characters that no key has"
-        raise UserError(
-            f"services.{name}.api_key_env: expected a key in the variable {shorten(variable)}, got "
-            f"{got}; export it, or take the line out"
-        )
+    key = read_variable(f"services.{name}.api_key_env", variable, environment)
     return make_service(name, settings, key)
+
+
+def read_variable(setting: str, variable: str | None, environment: Mapping[str, str]) -> str | None:
+    """The secret in the variable that a setting names; None where it names none."""
+    if variable is None:
+        return None
+    secret = environment.get(variable, "").strip()
+    if not secret or not secret.isascii() or not secret.isprintable():
+        got = "nothing" if not secret else "characters that no key has"
+        raise UserError(
+            f"{setting}: expected a key in the variable {shorten(variable)}, got {got}; export it, "
+            "or take the setting out"
+        )
+    return secret
 
 
 @asynccontextmanager
@@ -100,5 +106,6 @@ async def open_budget(settings: LiveSettings) -> AsyncIterator[Budget]:
         return
     from openreward.tools.budget_client import EndpointBudget
 
-    async with EndpointBudget(settings.budget) as budget:
+    token = read_variable("budget_token_env", settings.budget_token_env, os.environ)
+    async with EndpointBudget(settings.budget, token) as budget:
         yield budget

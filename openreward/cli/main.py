@@ -24,11 +24,13 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "judge": "Judge pairs of answers, one or a file of them, with evidence.",
+    "search": "Try a tool by hand: a source's, or an MCP server's.",
     "show": "Show one judgment: turns, searches, passages, verdict.",
     "doctor": "Say what is installed, reachable and clashing.",
     "demo": "Judge ten shipped pairs on the embedded default.",
     "index": "Build and search local indexes.",
     "model": "Fetch and list local models.",
+    "budget": "Keep one rate for live services over several machines.",
 }
 EPILOG = (
     "Exit codes: 0 done; 1 unexpected, a bug; 2 your input or a setting; 3 an engine or a service; "

@@ -92,11 +92,11 @@ class ToolFlags:
 
     @asynccontextmanager
     async def open(
-        self, tape: TapeChoice | None = None, *, resume: bool = False
+        self, tape: TapeChoice | None = None, *, resume: bool = False, servers: bool = True
     ) -> AsyncIterator[OpenedTools]:
         """The tools, closed with the block. In a strict replay they are the tape's, and no other.
 
-        `resume` goes on with a tape that was begun.
+        `resume` goes on with a tape that was begun; without `servers` no MCP server is opened.
         """
         from openreward.tools.tape import Tape, TapeHeader
 
@@ -105,7 +105,7 @@ class ToolFlags:
                 taped = stack.enter_context(Tape(tape.path, tape.mode))
                 yield OpenedTools(taped.tools(), taped.header.config, taped)
                 return
-            opened = await self._open(stack)
+            opened = await self._open(stack, servers)
             if tape is not None:
                 specs = tuple(tool.spec for tool in opened.tools)
                 header = TapeHeader(tools=specs, config=opened.depends)
@@ -113,14 +113,14 @@ class ToolFlags:
                 opened = opened._replace(tape=taped)
             yield opened
 
-    async def _open(self, stack: AsyncExitStack) -> OpenedTools:
+    async def _open(self, stack: AsyncExitStack, servers: bool) -> OpenedTools:
         if self.no_tools:
             return OpenedTools([], _depends({}, {}, {}, 0))
         choice = LiveChoice(self.contact, self.tools)
         settings = choice.settings()
         live = [await open_live(stack, name, choice, settings) for name in self.sources()]
         folders = dict(self.indexes()) if self.index or live else index_folders()
-        mcp = await open_mcp(stack, settings)
+        mcp = await open_mcp(stack, settings) if servers else []
         if not folders and not live and not mcp:
             raise UserError(
                 f"no index in {home() / 'indexes'}; fetch one with `openreward index fetch "
