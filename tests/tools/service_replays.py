@@ -236,9 +236,14 @@ def _recording(
         (likeness(call), index)
         for index, (call, body) in enumerate(calls)
         if str(call.get(by)) in names
-        and prop in str(call.get("prop")).split("|")
         and "pages" in body.get("query", {})
+        and (prop in str(call.get("prop")).split("|") or _is_missing(body))
     ]
     if not found:
         raise Unrecorded(f"Wikipedia {prop!r} of {name!r}")
     return calls[max(found)[1]][1]
+
+
+def _is_missing(body: dict[str, Any]) -> bool:
+    """A page that is not there has no property."""
+    return all("missing" in page for page in body["query"]["pages"].values())
