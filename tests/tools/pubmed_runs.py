@@ -7,9 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+import pytest
 from pydantic import SecretStr
 from service_server import Answer, Asked, ServiceServer, of_xml, pubmed_listing
 
+from openreward.errors import ToolError
+from openreward.tools.base import Found
 from openreward.tools.fetch import Fetch
 from openreward.tools.live_pubmed import LivePubmed
 from openreward.tools.services import RateLimit, Service
@@ -57,6 +60,22 @@ def run(
                 return await use(LivePubmed(fetch))
 
         return asyncio.run(go()), server.requests
+
+
+def find(answer: Answers, query: str, k: int = 3) -> tuple[Found, list[Asked]]:
+    return run(answer, lambda pubmed: pubmed.search(query, k))
+
+
+def fails(answer: Answers, query: str = "pain") -> tuple[str, str, list[Asked]]:
+    """Status and message of a search that fails, and what was asked."""
+
+    async def use(pubmed: LivePubmed) -> ToolError:
+        with pytest.raises(ToolError) as raised:
+            await pubmed.search(query, 3)
+        return raised.value
+
+    error, asked = run(answer, use)
+    return error.status, str(error), asked
 
 
 def record(pmid: str, text: str = "It works.", more: str = "", ids: str = "") -> str:
