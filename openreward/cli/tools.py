@@ -100,6 +100,10 @@ class ToolFlags:
         """
         from openreward.tools.tape import Tape, TapeHeader
 
+        if tape is not None and self.no_tools:
+            raise UserError(
+                "expected --tape or --no-tools, got both: without tools nothing to tape"
+            )
         async with AsyncExitStack() as stack:
             if tape is not None and tape.mode == "replay-strict":
                 taped = stack.enter_context(Tape(tape.path, tape.mode))

@@ -80,6 +80,12 @@ def test_a_strict_miss_of_one_pair_leaves_no_file(taped: Path) -> None:
     assert not (taped / "one.jsonl").exists()
 
 
+def test_a_tape_without_tools_is_refused(taped: Path) -> None:
+    run = openreward(taped, *STRICT, "--no-tools")
+    assert run.returncode == 2
+    assert "expected --tape or --no-tools, got both" in run.stderr
+
+
 def test_what_a_replay_misses_is_run_and_taped(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         assert openreward(tmp_path, *flags(*RECORD, "--limit", "2")).returncode == 0
