@@ -20,6 +20,7 @@ from openreward.tools.budget import Sleep, take_turn
 from openreward.tools.budget_line import Answer, Ask
 from openreward.tools.budget_wire import Pause, Refused, Release, Status, check_token
 from openreward.tools.fetch_body import CutBody, TooLarge, Undecodable, read_body
+from openreward.tools.fetch_rules import web_address
 from openreward.tools.services import Service, ServiceName
 from openreward.types import Record
 
@@ -163,12 +164,7 @@ def _said(content: bytes) -> str:
 
 def _checked(url: str) -> str:
     shown = shorten(url.rpartition("@")[2])  # what stands before may be a password
-    try:
-        parts = httpx.URL(url)
-        parts.host.encode("idna")
-        sound = parts.scheme in ("http", "https") and bool(parts.host) and url.isprintable()
-    except (httpx.InvalidURL, UnicodeError):
-        sound = False
-    if not sound or parts.userinfo or parts.query or parts.fragment:
+    parts = web_address(url)
+    if parts is None or parts.userinfo or parts.query or parts.fragment:
         raise UserError(f"expected a budget endpoint like http://10.0.0.1:7077, got {shown}")
     return url.rstrip("/")

@@ -234,7 +234,7 @@ class Fetch:
         most = min(_LONGEST_BACKOFF, self._backoff * 2.0 ** (number - 1))
         backoff = self._chance.uniform(0.0, most)
         if fault.pause is not None or fault.all_wait:
-            await self.budget.pause(self.service, backoff if fault.pause is None else fault.pause)
+            await self.budget.pause(self.service, max(backoff, fault.pause or 0.0))
         elif number < self.service.tries:
             await self._sleep(backoff)
 

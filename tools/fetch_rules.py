@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
+from datetime import UTC
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import httpx
 
@@ -33,13 +34,8 @@ def check_service(service: Service) -> httpx.URL:
 
 def _address(service: Service) -> httpx.URL:
     shown = shorten(service.url.rpartition("@")[2])  # what stands before may be a password
-    try:
-        url = httpx.URL(service.url)
-        url.host.encode("idna")
-        sound = url.scheme in _PORTS and bool(url.host) and service.url.isprintable()
-    except (httpx.InvalidURL, UnicodeError):
-        sound = False
-    if not sound:
+    url = web_address(service.url)
+    if url is None:
         raise UserError(f"{service.name}: expected an http or https address, got {shown}")
     if url.userinfo or url.query or url.fragment:
         raise UserError(
@@ -49,38 +45,51 @@ def _address(service: Service) -> httpx.URL:
     return url
 
 
+def web_address(text: str, base: httpx.URL | None = None) -> httpx.URL | None:
+    """The address that a text is, if a request can go to it."""
+    try:
+        url = httpx.URL(text) if base is None else base.join(text)
+        url.host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError):
+        return None
+    sound = text.isprintable() and " " not in text and 0 < _port(url) < 65536
+    return url if sound and url.scheme in _PORTS and url.host else None
+
+
 def redirect_target(service: Service, home: httpx.URL, here: httpx.URL, location: str) -> httpx.URL:
     """Where a redirect leads, if it may be followed; else `ToolError`, which names the host."""
-    try:
-        target = here.join(location)
-        host = target.host.lower()
-    except (httpx.InvalidURL, UnicodeError):
-        raise _refused(service, "nowhere", "its address cannot be read") from None
-    shown = shorten(host or "nowhere", 60)
-    if not location or not host or target.scheme not in _PORTS:
-        raise _refused(service, shown, "that is no web address")
+    target = web_address(location, here)
+    if target is None or not location:
+        raise _refused(service, location or "nowhere", "that is no web address")
+    host = target.host.lower()
     if here.scheme == "https" and target.scheme != "https":
-        raise _refused(service, shown, "that is without encryption")
+        raise _refused(service, host, "that is without encryption")
     if target.userinfo:
-        raise _refused(service, shown, "that address holds a user name")
+        raise _refused(service, host, "that address holds a user name")
     at_home = host == home.host.lower() and (
         _port(target) == _port(home) or (_is_usual(target) and _is_usual(home))
     )
     known = {name.lower() for name in service.hosts}
     if not at_home and not {host, f"{host}:{_port(target)}"} & known:
-        raise _refused(service, shown, "that is not among its hosts")
-    key = service.api_key.get_secret_value() if service.api_key else ""
-    if not at_home and key and any(form in str(target) for form in _forms(key)):
-        raise _refused(service, shown, "the API key may not go there")
+        raise _refused(service, host, "that is not among its hosts")
+    if not at_home and _holds_key(service, str(target)):
+        raise _refused(service, host, "the API key may not go there")
     return target
 
 
-def _refused(service: Service, host: str, why: str) -> ToolError:
+def _refused(service: Service, place: str, why: str) -> ToolError:
+    shown = shorten(without_secrets(service, place), 60)
     return ToolError(
         "unavailable",
-        f"{service.name} cannot be used: it redirects to {host}, but {why}; go on without it "
-        f"(operator: set the service's url or hosts, if it has moved)",
+        f"{service.name} cannot be used: it redirects to {shown}, but {why}; go on without it "
+        "(operator: set the service's url or hosts, if it has moved)",
     )
+
+
+def _holds_key(service: Service, address: str) -> bool:
+    key = service.api_key.get_secret_value() if service.api_key else ""
+    plain = (address, unquote(address), unquote_plus(address))
+    return bool(key) and any(form in text for form in _forms(key) for text in plain)
 
 
 def _port(url: httpx.URL) -> int:
@@ -91,7 +100,7 @@ def _is_usual(url: httpx.URL) -> bool:
     return _port(url) == _PORTS.get(url.scheme)
 
 
-def retry_after(headers: httpx.Headers, now: float | None = None) -> float | None:
+def retry_after(headers: httpx.Headers) -> float | None:
     """Seconds from a Retry-After header in either form; None where it says nothing sensible.
 
     A date is compared with the answer's own Date, where it has one: our clock may be wrong.
@@ -103,14 +112,13 @@ def retry_after(headers: httpx.Headers, now: float | None = None) -> float | Non
     if moment is None:
         return None
     base = _moment(headers.get("date", ""))
-    if base is None:
-        base = time.time() if now is None else now
-    return max(0.0, moment - base)
+    return max(0.0, moment - (time.time() if base is None else base))
 
 
 def _moment(value: str) -> float | None:
     try:
-        return parsedate_to_datetime(value).timestamp()
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
 
