@@ -9,7 +9,7 @@ responses: the same pair has the same id in any file. Fields besides these are p
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
@@ -56,7 +56,7 @@ def _answers(given: Mapping[str, object]) -> dict[str, object]:
     raise ValueError(f"expected {SHAPES}; there is {has}")
 
 
-class _Message(BaseModel):
+class Message(BaseModel):
     """One message of a conversational row; other keys of it are passed over."""
 
     model_config = ConfigDict(extra="ignore")
@@ -71,7 +71,7 @@ class _Part(BaseModel):
     text: str
 
 
-_MESSAGES = TypeAdapter(list[_Message])
+_MESSAGES = TypeAdapter(list[Message])
 
 
 def _preference(given: Mapping[str, object]) -> dict[str, object]:
@@ -79,18 +79,18 @@ def _preference(given: Mapping[str, object]) -> dict[str, object]:
     if isinstance(chosen, str) and isinstance(rejected, str):
         if prompt is None:
             raise ValueError(f"expected a prompt beside chosen and rejected; {SHAPES}")
-        asked = prompt if isinstance(prompt, str) else _as_query(_messages("prompt", prompt))
+        asked = prompt if isinstance(prompt, str) else as_query(_messages("prompt", prompt))
         return {"query": asked, "responses": [chosen, rejected], "label": 0}
     good, bad = _messages("chosen", chosen), _messages("rejected", rejected)
     if prompt is None:
         shared = _shared(good, bad)
-        asked, good, bad = _as_query(good[:shared]), good[shared:], bad[shared:]
+        asked, good, bad = as_query(good[:shared]), good[shared:], bad[shared:]
     else:
-        asked = prompt if isinstance(prompt, str) else _as_query(_messages("prompt", prompt))
+        asked = prompt if isinstance(prompt, str) else as_query(_messages("prompt", prompt))
     return {"query": asked, "responses": [_as_answer(good), _as_answer(bad)], "label": 0}
 
 
-def _messages(name: str, value: object) -> list[_Message]:
+def _messages(name: str, value: object) -> list[Message]:
     try:
         return _MESSAGES.validate_python(value)
     except ValidationError:
@@ -99,25 +99,26 @@ def _messages(name: str, value: object) -> list[_Message]:
         ) from None
 
 
-def _shared(good: list[_Message], bad: list[_Message]) -> int:
+def _shared(good: list[Message], bad: list[Message]) -> int:
     """How many messages both begin with, the last answer apart."""
     most = min(len(good), len(bad)) - 1
     return next((i for i in range(most) if good[i] != bad[i]), max(most, 0))
 
 
-def _as_query(messages: list[_Message]) -> str:
+def as_query(messages: Sequence[Message]) -> str:
+    """A conversation as one text: a single message bare, several under their roles."""
     if len(messages) == 1:
         return _text(messages[0])
     return "\n\n".join(f"{m.role.capitalize()}: {_text(m)}" for m in messages)
 
 
-def _as_answer(messages: list[_Message]) -> str:
+def _as_answer(messages: list[Message]) -> str:
     if len(messages) == 1:
         return _text(messages[0])
-    return _as_query(messages)
+    return as_query(messages)
 
 
-def _text(message: _Message) -> str:
+def _text(message: Message) -> str:
     if isinstance(message.content, str):
         return message.content
     return "".join(part.text for part in message.content)

@@ -1,0 +1,193 @@
+"""What is measured alike on every benchmark: shares with intervals, both orders, places, lengths.
+
+A comparison has a better answer where exactly one of its two is right, or a reference ranks them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+
+from openreward.eval.benchmark import GroupScore, Number
+from openreward.eval.cells import MISSING, Outcome
+from openreward.eval.report import Bias
+from openreward.eval.sheet import Sheet
+from openreward.eval.stats import Stratum, mean, stratified, wilson
+
+ItemValue = Callable[[int], float | None]
+"""What an item is worth, in [0, 1]; None where it was not answered."""
+
+STRICT = "right in both orders; a tie or no verdict is wrong"
+
+
+def better(sheet: Sheet, item: int, comparison: int) -> int | None:
+    """The answer that should win; None where the two are equal, or nobody knows."""
+    _, first, second = sheet.items.shape(item).comparisons[comparison]
+    key = sheet.items.key(item)
+    if (first in key.right) != (second in key.right):
+        return first if first in key.right else second
+    tiers = {index: at for at, tier in enumerate(key.ranking) for index in tier}
+    if first in tiers and second in tiers and tiers[first] != tiers[second]:
+        return first if tiers[first] < tiers[second] else second
+    return None
+
+
+def worth(
+    outcome: Outcome, right: int | None, *, tie: float = 0.0, none: float = 0.0
+) -> float | None:
+    """1 for the right answer (for a tie where none is better), `tie`, or `none` for no verdict."""
+    if outcome is MISSING:
+        return None
+    if outcome.status == "ok":
+        return float(outcome.winner == right)
+    if outcome.status == "tie":
+        return 1.0 if right is None else tie
+    return none
+
+
+def won(sheet: Sheet, *, tie: float = 0.0, none: float = 0.0) -> ItemValue:
+    """One order: the worth of an item's comparison, or the product over them where it has more."""
+
+    def value(item: int) -> float | None:
+        return _product(
+            worth(sheet.one(item, at), better(sheet, item, at), tie=tie, none=none)
+            for at in range(len(sheet.items.shape(item).comparisons))
+        )
+
+    return value
+
+
+def won_twice(sheet: Sheet) -> ItemValue:
+    """Whether every comparison of an item is right in both orders."""
+
+    def value(item: int) -> float | None:
+        return _product(
+            worth(sheet.said(item, at, order), better(sheet, item, at))
+            for at in range(len(sheet.items.shape(item).comparisons))
+            for order in (0, 1)
+        )
+
+    return value
+
+
+def _product(values: Iterator[float | None]) -> float | None:
+    found = 1.0
+    some = False
+    for value in values:
+        if value is None:
+            return None
+        found, some = found * value, True
+    return found if some else None
+
+
+def values_of(value: ItemValue, items: Sequence[int]) -> array[float]:
+    """The values of the items that were answered."""
+    return array("d", (found for item in items if (found := value(item)) is not None))
+
+
+def share(name: str, values: Sequence[float], rule: str) -> Number:
+    """The mean of values in [0, 1], with Wilson's interval."""
+    total = sum(values)
+    interval = wilson(total, len(values))
+    low, high = interval or (None, None)
+    return Number(name=name, value=mean(values), n=len(values), low=low, high=high, rule=rule)
+
+
+def weighted(name: str, strata: Sequence[Stratum], rule: str, seed: int) -> Number:
+    """The weighted mean of strata's means, with a stratified bootstrap interval."""
+    used = [stratum for stratum in strata if stratum.values]
+    total = sum(stratum.weight for stratum in used)
+    n = sum(len(stratum.values) for stratum in used)
+    if not total:
+        return Number(name=name, value=None, n=n, rule=rule)
+    value = sum(weight * (mean(values) or 0.0) for values, weight in used) / total
+    low, high = stratified(used, seed) or (None, None)
+    return Number(name=name, value=value, n=n, low=low, high=high, rule=rule)
+
+
+def members(sheet: Sheet, level: str) -> dict[str, array[int]]:
+    """The items of each group of a level, groups in the order of the file."""
+    found: dict[str, array[int]] = {}
+    for item in range(len(sheet)):
+        name = sheet.items.groups(item).get(level)
+        if name is not None:
+            found.setdefault(name, array("I")).append(item)
+    return found
+
+
+def by_group(
+    sheet: Sheet, levels: Sequence[str], value: ItemValue, strict: ItemValue | None, rule: str
+) -> tuple[GroupScore, ...]:
+    """Plain means over the items of each group."""
+    return tuple(
+        GroupScore(
+            level=level,
+            name=name,
+            score=share(name, values_of(value, items), rule),
+            strict=share(name, values_of(strict, items), STRICT) if strict else None,
+        )
+        for level in levels
+        for name, items in members(sheet, level).items()
+    )
+
+
+def bias(sheet: Sheet) -> Bias:
+    """What moves the judge besides the answers' worth."""
+    longer, shorter = by_length(sheet)
+    return Bias(
+        flip_rate=flip_rate(sheet),
+        first_position=first_position(sheet),
+        longer_right=longer,
+        shorter_right=shorter,
+    )
+
+
+def flip_rate(sheet: Sheet) -> Number:
+    """How often the two orders of a comparison name different winners."""
+    flips = array("d")
+    if not sheet.orderless:
+        for item, at in _asked(sheet):
+            one, other = sheet.said(item, at, 0), sheet.said(item, at, 1)
+            if one.status == other.status == "ok":
+                flips.append(one.winner != other.winner)
+    return share("flip rate", flips, "of the comparisons decided in both orders")
+
+
+def first_position(sheet: Sheet) -> Number:
+    """How often a decided comparison names the answer that was shown first."""
+    first = array("d")
+    if not sheet.orderless:
+        for item, at in _asked(sheet):
+            comparison = sheet.items.shape(item).comparisons[at]
+            for order, shown_first in ((0, comparison.first), (1, comparison.second)):
+                outcome = sheet.said(item, at, 1 if order else 0)
+                if outcome.status == "ok":
+                    first.append(outcome.winner == shown_first)
+    return share("first position", first, "of the decided comparisons, in each order asked")
+
+
+def by_length(sheet: Sheet) -> tuple[Number, Number]:
+    """Accuracy where the better answer is the longer one, and where it is the shorter one."""
+    longer, shorter = array("d"), array("d")
+    for item, at in _asked(sheet):
+        comparison, right = sheet.items.shape(item).comparisons[at], better(sheet, item, at)
+        lengths = sheet.items.lengths(item)
+        first, second = lengths[comparison.first], lengths[comparison.second]
+        if right is None or first == second:
+            continue
+        is_longer = (right == comparison.first) == (first > second)
+        for order in (0,) if sheet.orderless else (0, 1):
+            value = worth(sheet.said(item, at, 1 if order else 0), right)
+            if value is not None:
+                (longer if is_longer else shorter).append(value)
+    rule = "comparisons in each order asked; a tie or no verdict is wrong; length in characters"
+    return (
+        share("right is longer", longer, rule),
+        share("right is shorter", shorter, rule),
+    )
+
+
+def _asked(sheet: Sheet) -> Iterator[tuple[int, int]]:
+    for item in range(len(sheet)):
+        for at in range(len(sheet.items.shape(item).comparisons)):
+            yield item, at
