@@ -3,7 +3,7 @@
 A search makes two requests: the hits, then all their introductions together with those of the
 titles that the query may name. A third fetches one whole page where no introduction holds all that
 was asked, or the meanings of a title that has several. Where no page holds all the words, pages
-with any of them are asked for: one more.
+with any of them are asked for: two more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from openreward.types import Document, Passage
 
 _SPARE = 3  # hits beyond `k`: some are lists of meanings, or tables without text
 _MOST_HITS = 50  # of one request
-_ROUNDS = 10  # pages of hits that a search reads at most
+_ROUNDS = 4  # pages of hits that a search reads at most
 
 
 @dataclass
@@ -61,10 +61,10 @@ class LiveWikipedia:
         if k < 1:
             raise UserError(f"expected k of at least 1, got {k}")
         asked = read_query(query)
-        gathered = await self._gather(asked.words, asked.titles, query, k)
+        gathered = await self._gather(asked.words, asked.titles, k)
         if not gathered.pages and asked.loose:
-            gathered = await self._gather(asked.loose, (), query, k)
-        passages = await self._passages(gathered, query, k)
+            gathered = await self._gather(asked.loose, (), k)
+        passages = await self._passages(gathered, asked.words, k)
         several = gathered.several()
         if several is not None and (k > 1 or not passages):
             options = await self._options(several)
@@ -116,7 +116,7 @@ class LiveWikipedia:
             self.skipped["several meanings" if found.page.disambiguation else "no text"] += 1
         return document
 
-    async def _gather(self, words: str, titles: Sequence[str], query: str, k: int) -> _Gathered:
+    async def _gather(self, words: str, titles: Sequence[str], k: int) -> _Gathered:
         """Pages until `k` articles have text, or there are no more hits."""
         gathered = _Gathered()
         hits = Hits((), 0)
@@ -126,20 +126,20 @@ class LiveWikipedia:
             hits = await self._wiki.search(words, min(k + _SPARE, _MOST_HITS), hits.next)
             for batch in _batches([*titles, *hits.titles]):
                 if len(gathered.documents) < k:
-                    await self._add(gathered, batch, titles, query)
+                    await self._add(gathered, batch, titles)
             titles = ()
             if len(gathered.documents) >= k:
                 break
         return gathered
 
-    async def _add(
-        self, gathered: _Gathered, batch: Sequence[str], titles: Sequence[str], query: str
-    ) -> None:
+    async def _add(self, gathered: _Gathered, batch: Sequence[str], titles: Sequence[str]) -> None:
+        """The pages that a batch leads to; exact is one that a title of the query names."""
+        folded = {fold(title) for title in titles}
         answer = await self._wiki.introductions(batch)
         reached = [(title, found) for title in batch if (found := answer.find(title))]
         for title, found in reached:
-            named = title in titles and not found.within
-            if gathered.exact is None and (named or fold(found.page.title) == fold(query.strip())):
+            named = fold(found.page.title) in folded or (title in titles and not found.within)
+            if gathered.exact is None and named:
                 gathered.exact = found.page
         front = [gathered.exact] if gathered.exact is not None else []
         for page in [*front, *(found.page for _, found in reached)]:
@@ -149,20 +149,20 @@ class LiveWikipedia:
                 if document is not None:
                     gathered.documents.append(document)
 
-    async def _passages(self, gathered: _Gathered, query: str, k: int) -> tuple[Passage, ...]:
+    async def _passages(self, gathered: _Gathered, words: str, k: int) -> tuple[Passage, ...]:
         documents = gathered.documents
         if not documents:
             return ()
         exact = gathered.exact
         pinned = exact is not None and documents[0].title == exact.title
-        if not holds_all(documents, query):
-            place = 0 if pinned else subject(documents, query)
+        if not holds_all(documents, words):
+            place = 0 if pinned else subject(documents, words)
             title = documents[place].title
             found = (await self._wiki.whole(title)).find(title)
             whole = None if found is None else self._document(found.page)
             if whole is not None:  # else it has just been taken away
                 documents = [*documents[:place], whole, *documents[place + 1 :]]
-        return choose(documents, query, k, pinned=pinned)
+        return choose(documents, words, k, pinned=pinned)
 
     def _document(self, page: WikiPage) -> Document | None:
         """A page as it came, the introduction or all of it; None where it is no article."""

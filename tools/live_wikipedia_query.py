@@ -24,7 +24,7 @@ _TITLE_BYTES = 255
 _ACRONYM = 6  # letters of a word that may be an abbreviation
 _WORD = re.compile(r"[^\s'.-]+(?:['.-][^\s'.-]+)*")
 _NO_TITLE = re.compile(r"[#<>\[\]{}|\ufffd]|^:")
-_AROUND = " \t\"'“”„‘’«»()?!.,;"
+_AROUND = " \t\"'“”„‘’«»?!.,;"
 
 
 class Asked(NamedTuple):

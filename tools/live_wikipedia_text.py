@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from html.parser import HTMLParser
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
 
 _HEADING = re.compile(r"\s*(={2,6})(?!=)(.*?)(?<!=)\1\s*")
 _FORMULA = "{\\displaystyle"
 _NO_SPACE_BEFORE = tuple(",.;:)!?")
 _MOST_OPTIONS = 40
-_MOST_HTML = 500_000  # characters that are read
+_MOST_HTML = 200_000  # characters that are read
 _DEEPEST = 100  # tags within tags that are told apart
 _VOID = frozenset({"br", "img", "hr", "wbr", "input", "link", "meta"})
+_HIDDEN = frozenset({"style", "script", "sup"})  # sup: marks of notes
+_TAG = re.compile(r"<!--|<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+_TITLE = re.compile(r'\stitle="([^"]*)"')  # as MediaWiki writes it
 
 
 def clean_extract(raw: str) -> str:
@@ -84,10 +89,8 @@ def list_options(title: str, html: str, extract: str) -> str:
 
     `extract` stands in where the page lists nothing that can be read.
     """
-    reader = _Options()
-    reader.feed(html[:_MOST_HTML])
-    reader.close()
-    options = list(dict.fromkeys(filter(None, map(_Option.line, reader.options))))
+    found = (_line(option) for option in _options(html[:_MOST_HTML]))
+    options = list(dict.fromkeys(line for line in found if line))
     if not options:
         return f'"{title}" may refer to several things:\n{extract}' if extract else ""
     more = len(options) - _MOST_OPTIONS
@@ -97,62 +100,67 @@ def list_options(title: str, html: str, extract: str) -> str:
     return "\n".join([first, *lines])
 
 
+@dataclass
 class _Option:
-    """One entry of a list: the first title that it links to, and all that it says."""
+    """One entry of a list: the first title that it links to, and the pieces of what it says."""
 
-    def __init__(self) -> None:
-        self.title = ""
-        self.text = ""
-
-    def line(self) -> str:
-        """The title, and what is said of it; empty without a link."""
-        text = " ".join(self.text.split())
-        if not self.title or text.startswith(self.title):
-            return text if self.title else ""
-        return f"{self.title}: {text}" if text else self.title
+    title: str = ""
+    said: list[str] = field(default_factory=list)
 
 
-class _Options(HTMLParser):
-    """Collects entries of lists, in the order of the page, and a first meaning in bold."""
+def _line(option: _Option) -> str:
+    """The title, and what is said of it; empty without a title."""
+    said = " ".join(_printable(unescape("".join(option.said))).split())
+    if not option.title or said.startswith(option.title):
+        return said if option.title else ""
+    return f"{option.title}: {said}" if said else option.title
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.options: list[_Option] = []
-        self._open: list[tuple[str, _Option | None]] = []  # tags, with the entry they begin
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = {name: value or "" for name, value in attrs}
-        if tag == "a":
-            self._link(named)
-        if tag in _VOID or len(self._open) >= _DEEPEST:
-            return
-        entry = None
-        if tag == "li" and "tocsection" not in named.get("class", ""):
-            entry = _Option()
-            self.options.append(entry)
-        self._open.append((tag, entry))
+def _options(html: str) -> list[_Option]:
+    """The entries of lists, in the order of the page, and a first meaning in bold."""
+    options: list[_Option] = []
+    tags: list[tuple[str, _Option | None]] = []  # open ones, with the entry that each begins
+    for piece, name, closes in _pieces(html):
+        entry = next((each for _, each in reversed(tags) if each is not None), None)
+        hidden = any(tag in _HIDDEN for tag, _ in tags)
+        if not name:
+            if entry is not None and not hidden:
+                entry.said.append(piece)
+        elif closes:
+            places = [place for place, (tag, _) in enumerate(tags) if tag == name]
+            del tags[places[-1] if places else len(tags) :]
+        elif name == "a":
+            if entry is None and any(tag == "b" for tag, _ in tags):
+                entry = _Option()
+                options.append(entry)
+            if entry is not None and not entry.title:
+                entry.title = _linked_title(piece)
+        elif name not in _VOID and len(tags) < _DEEPEST:
+            begun = _Option() if name == "li" and "tocsection" not in piece else None
+            options += [begun] if begun is not None else []
+            tags.append((name, begun))
+    return options
 
-    def handle_endtag(self, tag: str) -> None:
-        for place in range(len(self._open) - 1, -1, -1):
-            if self._open[place][0] == tag:
-                del self._open[place:]
-                return
 
-    def handle_data(self, data: str) -> None:
-        entry = self._entry()
-        if entry is not None:
-            entry.text += data
+def _pieces(html: str) -> Iterator[tuple[str, str, bool]]:
+    """Text, and tags with their names and whether they close; comments are left out.
 
-    def _entry(self) -> _Option | None:
-        return next((entry for _, entry in reversed(self._open) if entry is not None), None)
+    The parser of the standard library takes quadratic time over what is never closed.
+    """
+    place = 0
+    while found := _TAG.search(html, place):
+        yield html[place : found.start()], "", False
+        place = found.end()
+        if found[0] == "<!--":
+            end = html.find("-->", place)
+            place = len(html) if end < 0 else end + 3
+        else:
+            yield found[0], found[2].lower(), bool(found[1])
+    yield html[place:], "", False
 
-    def _link(self, named: dict[str, str]) -> None:
-        title = named.get("title", "")
-        if not title or "redlink=1" in named.get("href", ""):
-            return
-        entry = self._entry()
-        if entry is None and any(tag == "b" for tag, _ in self._open):
-            entry = _Option()
-            self.options.append(entry)
-        if entry is not None and not entry.title:
-            entry.title = title
+
+def _linked_title(tag: str) -> str:
+    title = _TITLE.search(tag)
+    if title is None or "redlink=1" in tag:
+        return ""
+    return " ".join(_printable(unescape(title[1])).split())
