@@ -67,7 +67,7 @@ class _Answer(BaseModel):
 
 
 class _Hit(_Answer):
-    title: str = Field(min_length=1)
+    title: str = Field(min_length=1, max_length=255)
 
 
 class _Info(_Answer):

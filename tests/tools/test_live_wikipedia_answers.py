@@ -136,6 +136,7 @@ def test_hits_say_where_the_next_begin(answer: Json, start: int, after: int | No
         {"query": {"search": {}}},
         {"query": {"search": [{"ns": 0}]}},
         {"query": {"search": [{"title": ""}]}},
+        {"query": {"search": [{"title": "x" * 256}]}},
         {"query": {"search": [], "searchinfo": {"totalhits": 5335}}},
     ],
     ids=str,
