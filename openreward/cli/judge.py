@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from openreward import __version__
-from openreward.agent import Limits
 from openreward.batch import Output, run_rows
 from openreward.cli import options as o
-from openreward.cli.engine import EngineChoice, open_policy, read_key
+from openreward.cli.engine import EngineChoice, open_policy
+from openreward.cli.flags import EngineFlags, TrajectoryFlags, takes
 from openreward.cli.measure import measure
 from openreward.cli.pair import PairFlags, read_pair, show_judgment
 from openreward.cli.progress import RunProgress
@@ -36,16 +36,19 @@ from openreward.judge import Judge, JudgeSettings
 from openreward.loose_json import clean
 from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
-from openreward.records import DataFile, describe_file, explain, read_rows
+from openreward.records import DataFile, describe_file, read_rows
 from openreward.resume import JsonlWriter, Manifest
 from openreward.types import Judgment, Pair
 
 STOPPING = ("unreachable", "unauthorized", "unknown_model")
 DEFAULTS = JudgeSettings()
-LIMITS = DEFAULTS.limits
 
 
+@takes
 def command(
+    engine: EngineFlags,
+    tools: ToolFlags,
+    trajectory: TrajectoryFlags,
     input: Annotated[
         Path | None, typer.Argument(metavar="[INPUT]", help="Pairs: JSONL, JSON list, Parquet.")
     ] = None,
@@ -65,67 +68,23 @@ def command(
         bool, typer.Option("--tokens", help="Keep token ids and logprobs in the trajectories.")
     ] = False,
     as_json: o.AsJson = False,
-    endpoint: o.Endpoint = None,
-    model: o.Model = None,
-    chat: o.Chat = False,
-    api_key_env: o.ApiKeyEnv = None,
-    policy: o.PolicyPlugin = None,
-    index: o.Index = None,
-    no_tools: o.NoTools = False,
-    live: o.Live = None,
-    contact: o.Contact = None,
-    tools: o.ToolsFile = None,
     tape: o.Tape = None,
     orders: o.Orders = DEFAULTS.orders,
     votes: o.Votes = DEFAULTS.votes,
     tie: o.Tie = DEFAULTS.tie,
-    temperature: o.Temperature = DEFAULTS.temperature,
-    top_p: o.TopP = DEFAULTS.top_p,
     seed: o.Seed = DEFAULTS.seed,
     principle: o.Principle = None,
-    query_tokens: o.QueryTokens = DEFAULTS.query_tokens,
-    answer_tokens: o.AnswerTokens = DEFAULTS.answer_tokens,
-    calls: o.Calls = LIMITS.calls,
-    turns: o.Turns = LIMITS.turns,
-    turn_tokens: o.TurnTokens = LIMITS.turn_tokens,
-    total_tokens: o.TotalTokens = LIMITS.total_tokens,
-    passages: o.Passages = 3,
-    evidence_tokens: o.EvidenceTokens = LIMITS.evidence_tokens,
-    seconds_per_call: o.SecondsPerCall = LIMITS.seconds_per_call,
-    seconds: o.Seconds = LIMITS.seconds,
-) -> None:  # as long as its flags are many: typer reads them here
+) -> None:
     """Judge which of two answers is better, with evidence looked up.
 
     Give one pair by flags, or INPUT and -o. Ctrl-C stops cleanly; --resume goes on.
     """
-    try:
-        limits = Limits(
-            calls=calls,
-            turns=turns,
-            turn_tokens=turn_tokens,
-            total_tokens=total_tokens,
-            evidence_tokens=evidence_tokens,
-            seconds_per_call=seconds_per_call,
-            seconds=seconds,
-        )
-        settings = JudgeSettings(
-            orders=orders,
-            votes=votes,
-            tie=tie,
-            temperature=temperature,
-            top_p=top_p,
-            seed=seed,
-            principle=principle,
-            query_tokens=query_tokens,
-            answer_tokens=answer_tokens,
-            limits=limits,
-        )
-    except ValidationError as error:
-        raise UserError(f"settings: {explain(error)}") from None
+    settings = trajectory.settings(
+        orders=orders, votes=votes, tie=tie, seed=seed, principle=principle
+    )
     given = PairFlags((query, query_file), (a, a_file), (b, b_file))
-    choice = EngineChoice(endpoint, model, chat, read_key(api_key_env), policy)
-    flags = ToolFlags(index, no_tools, live, contact, tools, passages)
-    setup = Setup(choice, flags, read_tape(tape), settings, tokens)
+    choice = engine.choice()
+    setup = Setup(choice, tools, read_tape(tape), settings, tokens)
     if input is None:
         if resume or limit is not None:
             raise UserError("--resume and --limit are for a file of pairs; leave them out")

@@ -102,7 +102,7 @@ class ToolFlags:
 
         if tape is not None and self.no_tools:
             raise UserError(
-                "expected --tape or --no-tools, got both: without tools nothing to tape"
+                "expected --tape or --no-tools, got both; without tools there is no tape"
             )
         async with AsyncExitStack() as stack:
             if tape is not None and tape.mode == "replay-strict":
