@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
@@ -63,6 +63,8 @@ class Prediction(Record):
     responses; it is already undone in `winner`, `scores` and `ranking`. Unique by (id, part,
     order, pass).
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
     benchmark: str
     id: str

@@ -1,0 +1,80 @@
+"""The files of a report, and what the terminal shows of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import typer
+
+from openreward.cli.terminal import one_line
+from openreward.errors import RecordError
+from openreward.eval.benchmarks import BENCHMARKS
+from openreward.eval.published import PUBLISHED
+from openreward.eval.render_html import render_html
+from openreward.eval.render_markdown import render_markdown
+from openreward.eval.report import Report
+from openreward.eval.tables import Table, tables
+
+_SHOWN = ("Result", "Verdicts", "What moves the judge besides worth", "What it took")
+_WIDEST = 44
+
+
+def write_report(report: Report, folder: Path) -> None:
+    """report.json, report.md and report.html, each replaced at once."""
+    title = title_of(report)
+    files = {
+        "report.json": report.model_dump_json(indent=1) + "\n",
+        "report.md": render_markdown(report, title),
+        "report.html": render_html(report, title, PUBLISHED.get(report.benchmark, ())),
+    }
+    for name, text in files.items():
+        path = folder / name
+        part = folder / f".{name}.{os.getpid()}.tmp"
+        try:
+            part.write_text(text, "utf-8", "backslashreplace")
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise RecordError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def show_report(report: Report, folder: Path, as_json: bool) -> None:
+    """The tables that matter at once; the rest stands in the files."""
+    if as_json:
+        typer.echo(json.dumps(report.model_dump(mode="json")))
+        return
+    typer.echo(one_line(title_of(report)))
+    if report.partial:
+        typer.echo(one_line(f"PARTIAL: {report.partial}"))
+    for table in tables(report):
+        if table.title in _SHOWN or (table.title.startswith("By ") and len(table.rows) <= 12):
+            typer.echo("\n" + "\n".join(draw(table)))
+    for error in report.errors[:5]:
+        typer.echo(one_line(f"left out: {error.message}"), err=True)
+    typer.echo("\n" + one_line(f"report: {folder / 'report.html'} (also .md, .json)"))
+
+
+def title_of(report: Report) -> str:
+    """What the report is called."""
+    return f"{BENCHMARKS[report.benchmark].title}: {', '.join(j.name for j in report.judges)}"
+
+
+def draw(table: Table) -> list[str]:
+    """A table as lines of one width a column; long cells are cut."""
+    rows = [tuple(map(_cell, row)) for row in (table.head, *table.rows)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(table.head))]
+    lines = [table.title]
+    for row in rows:
+        cells = [
+            cell.ljust(widths[0]) if not place else cell.rjust(widths[place])
+            for place, cell in enumerate(row)
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return lines
+
+
+def _cell(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..."

@@ -1,0 +1,230 @@
+"""A run of `openreward eval`: who is measured, the asking, and the files it leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from pydantic import JsonValue
+
+from openreward import __version__
+from openreward.batch import Output
+from openreward.cli.progress import RunProgress
+from openreward.cli.tools import OpenedTools
+from openreward.errors import UserError, shorten
+from openreward.eval.benchmark import Benchmark, Prediction
+from openreward.eval.build import judge_report, read_sheet
+from openreward.eval.judges import CONTROLS, MeasuredJudge, PairJudge
+from openreward.eval.report import JudgeReport, Report
+from openreward.eval.run import (
+    Allowance,
+    Plan,
+    Rows,
+    Sample,
+    describe_source,
+    measure,
+    put,
+    questions,
+    select,
+    take_sample,
+)
+from openreward.judge import Judge, JudgeSettings
+from openreward.loose_json import clean
+from openreward.policy.base import Policy
+from openreward.prompts import PROMPTS_VERSION
+from openreward.records import DataFile, Row, RowError
+from openreward.resume import Manifest
+
+KEPT_ERRORS = 100
+
+
+class Contender(NamedTuple):
+    """Who is measured: a judge that is asked, or a file of predictions; `slug` names its file."""
+
+    slug: str
+    judge: MeasuredJudge | None
+    config: Mapping[str, JsonValue]
+    saved: Path | None = None
+    concurrency: int = 64
+    called: str | None = None  # in the report, instead of the judge's own name
+
+
+class Data(NamedTuple):
+    """The benchmark's data as one run takes it."""
+
+    source: Path | str
+    file: DataFile
+    sample: Sample
+    left_out: dict[str, int]
+    errors: tuple[RowError, ...]
+
+    def rows(self, benchmark: Benchmark) -> Rows:
+        """The examples of the sample, read anew."""
+        return select(benchmark.load(self.source), self.sample)
+
+
+class Run(NamedTuple):
+    """What is put to every contender, and where it goes."""
+
+    benchmark: Benchmark
+    data: Data
+    plan: Plan
+    folder: Path
+    resume: bool
+    allowance: Allowance
+    as_json: bool
+
+
+def read_data(benchmark: Benchmark, source: Path | str, plan: Plan) -> Data:
+    """Read the data once: which examples are asked about, and which rows cannot be used."""
+    errors: list[RowError] = []
+    left_out: dict[str, int] = {}
+    digest = hashlib.sha256()
+
+    def rows() -> Rows:
+        for row in benchmark.load(source):
+            if isinstance(row, Row):
+                digest.update(row.record.model_dump_json().encode("utf-8", "replace"))
+            else:
+                left_out[row.fault] = left_out.get(row.fault, 0) + 1
+                if len(errors) < KEPT_ERRORS:
+                    errors.append(row)
+            yield row
+
+    sample = take_sample(rows(), plan)
+    if not sample.examples:
+        first = f"; the first: {errors[0].message}" if errors else ""
+        raise UserError(
+            f"{source}: expected examples of {benchmark.name}, got none that can be read{first}"
+        )
+    if isinstance(source, Path):
+        file = describe_source(source)
+    else:  # of the hub: what was read is all there is to describe
+        file = DataFile(path=source, sha256=digest.hexdigest(), bytes=0)
+    return Data(source, file, sample, left_out, tuple(errors))
+
+
+def pair_contender(
+    slug: str,
+    policy: Policy,
+    opened: OpenedTools | None,
+    settings: JudgeSettings,
+    concurrency: int,
+) -> Contender:
+    """The judge of pairs over an engine, with its tools or without."""
+    tools = opened.tools if opened else []
+    name = policy.model if tools else f"{policy.model}, no tools"
+    config: dict[str, JsonValue] = {
+        "model": policy.model,
+        "path": policy.path,
+        "prompts": PROMPTS_VERSION,
+        "tools": opened.config() if opened else {},
+        "judge": settings.model_dump(mode="json", exclude={"seed", "orders", "votes"}),
+    }
+    judge = PairJudge(Judge(policy, tools, settings, tape=opened.tape if opened else None), name)
+    cleaned = {key: clean(value) for key, value in config.items()}
+    return Contender(slug, judge, cleaned, concurrency=concurrency)
+
+
+def control_contender(name: str) -> Contender:
+    """One of the judges that know nothing."""
+    return Contender(name, CONTROLS[name], {"control": name})
+
+
+def plugin_contender(spec: str, concurrency: int) -> Contender:
+    """The user's own judge: what `module:factory` returns."""
+    module, _, factory = spec.partition(":")
+    if not module or not factory or module.startswith("."):
+        raise UserError(f"--judge: expected MODULE:FACTORY, got {shorten(spec)}")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        judge = getattr(importlib.import_module(module), factory)()
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"--judge {spec}: {error}; run from its folder, or install it") from None
+    lacking = [part for part in ("name", "kind", "reply") if not hasattr(judge, part)]
+    if lacking or judge.kind not in ("pairs", "list", "points"):
+        what = f"without {', '.join(lacking)}" if lacking else f"of kind {shorten(judge.kind)}"
+        raise UserError(
+            f"--judge {spec}: expected a judge (openreward.eval.judges.MeasuredJudge) of kind "
+            f"pairs, list or points, got {type(judge).__name__} {what}"
+        )
+    made = cast(MeasuredJudge, judge)
+    return Contender("judge", made, {"plugin": spec}, concurrency=concurrency)
+
+
+async def ask(run: Run, contender: Contender) -> None:
+    """Put the benchmark's questions to a judge; its predictions go to a file of its own."""
+    judge = contender.judge
+    if judge is None:
+        return
+    output = predictions_path(run.folder, contender)
+    opened = Output(output, Prediction, measure, _manifest(run, contender), resume=run.resume)
+    asked = questions(run.data.rows(run.benchmark), run.benchmark, judge.kind, run.plan)
+    total = sum(isinstance(row, Row) for row in asked)
+    with opened as rows, RunProgress(total, run.as_json, judge.name) as progress:
+        await put(
+            questions(run.data.rows(run.benchmark), run.benchmark, judge.kind, run.plan),
+            run.benchmark,
+            judge,
+            run.plan,
+            rows,
+            run.allowance,
+            progress=progress,
+            concurrency=contender.concurrency,
+        )
+
+
+def report(run: Run, measured: list[Contender]) -> Report:
+    """The report over what the files of predictions hold."""
+    judges = tuple(_judge_report(run, contender) for contender in measured)
+    missing = sum(judge.missing for judge in judges)
+    partial = run.allowance.spent or "the run was stopped" if missing else ""
+    return Report(
+        benchmark=run.benchmark.name,
+        data=run.data.file,
+        plan=run.plan,
+        examples=run.data.sample.examples,
+        left_out=run.data.left_out,
+        errors=run.data.errors,
+        partial=f"{missing} questions have no answer: {partial}" if missing else "",
+        judges=judges,
+        versions=_versions(),
+    )
+
+
+def predictions_path(folder: Path, contender: Contender) -> Path:
+    """Where a contender's predictions lie."""
+    return contender.saved or folder / f"{contender.slug}.predictions.jsonl"
+
+
+def _judge_report(run: Run, contender: Contender) -> JudgeReport:
+    path = predictions_path(run.folder, contender)
+    judged = read_sheet(run.benchmark, run.data.rows(run.benchmark), path, run.plan)
+    name = contender.called or (contender.judge.name if contender.judge else path.stem)
+    kind = contender.judge.kind if contender.judge else "saved"
+    return judge_report(
+        judged, run.benchmark, run.plan, name, kind, dict(contender.config), path.name
+    )
+
+
+def _manifest(run: Run, contender: Contender) -> Manifest:
+    plan = run.plan.model_dump(mode="json", exclude={"seed"})
+    return Manifest(
+        program="eval",
+        state="running",
+        config={"benchmark": run.benchmark.name, "plan": plan, **contender.config},
+        setup={"concurrency": contender.concurrency},
+        seed=run.plan.seed,
+        versions=_versions(),
+        data=run.data.file,
+    )
+
+
+def _versions() -> dict[str, str]:
+    return {"openreward": __version__, "python": platform.python_version()}
