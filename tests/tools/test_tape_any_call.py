@@ -74,3 +74,40 @@ def test_memory_grows_by_at_most_30_bytes_an_entry(tmp_path: Path) -> None:
         [sys.executable, "-c", MEMORY, str(path)], env=os.environ, capture_output=True, check=True
     )
     assert int(run.stdout) < 30 * 100_000
+
+
+FULL = """
+import asyncio, resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from tape_runs import HEADER, answer, asked, found
+from openreward.errors import RecordError
+from openreward.tools.tape import Place, Tape
+resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+number = 0
+try:
+    with Tape(Path(sys.argv[1]), "record", HEADER) as tape:
+        while number < 1000:
+            answer(tape, asked(), found(asked()), Place(f"row-{number}", 1))
+            number += 1
+except RecordError as error:
+    print(number, error)
+"""
+
+
+def test_a_full_disk_stops_the_run_and_leaves_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "tape"
+    run = subprocess.run(
+        [sys.executable, "-c", FULL, str(path), str(Path(__file__).parent)],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    count, _, said = run.stdout.partition(" ")
+    assert "its lines are whole; make room, then continue with --resume" in said
+    assert len(path.read_bytes().splitlines()) == 1 + int(count) > 1
+    with Tape(path, "record", HEADER, resume=True) as tape:
+        answer(tape, asked(), found(asked()), Place(f"row-{count}", 1))
+    with Tape(path, "replay-strict") as tape:
+        assert answer(tape, asked(), place=Place(f"row-{count}", 1)).status == "ok"
