@@ -1,0 +1,77 @@
+"""The project's own held-out pairs: a query, an answer with the document, one without it.
+
+Any file that `openreward judge` reads, with labels. Accuracy by source (Wikipedia, scientific,
+medical), and the plain mean over sources, as the paper reports its in-domain accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from openreward.eval.benchmark import Comparison, Example, Number, Score
+from openreward.eval.measures import (
+    STRICT,
+    ItemValue,
+    by_group,
+    members,
+    share,
+    values_of,
+    weighted,
+    won,
+    won_twice,
+)
+from openreward.eval.reading import At, read_examples
+from openreward.eval.sheet import Sheet
+from openreward.eval.stats import Stratum
+from openreward.inputs import PairRow
+from openreward.records import Row, RowError
+
+RULE = "one drawn order; a tie or no verdict is wrong"
+
+
+def to_example(row: PairRow, at: At) -> Example:
+    """A labelled pair; its source is its group."""
+    if row.label is None or row.label == "tie":
+        raise ValueError(f"field label: expected 0 or 1, the better answer, got {row.label!r}")
+    return Example(
+        id=row.id,
+        query=row.query,
+        responses=row.responses,
+        right=(row.label,),
+        groups={"source": row.source or "none"},
+    )
+
+
+class Pairs:
+    """Labelled pairs, by source."""
+
+    name = "pairs"
+    title = "held-out pairs"
+    ties = False
+    protocol: Literal["one", "both"] = "one"
+
+    def load(self, source: Path | str) -> Iterator[Row[Example] | RowError]:
+        """A file of pairs in any of the shapes that are read, or a folder of them."""
+        return read_examples(source, PairRow, to_example)
+
+    def comparisons(self, example: Example) -> Sequence[Comparison]:
+        """The one pair."""
+        return (Comparison(None, 0, 1),)
+
+    def score(self, sheet: Sheet) -> Score:
+        """The mean over sources, and the sources."""
+        value, strict, items = won(sheet), won_twice(sheet), range(len(sheet))
+        return Score(
+            headline=_over_sources(sheet, value, RULE),
+            strict=_over_sources(sheet, strict, STRICT),
+            groups=by_group(sheet, ("source",), value, strict, RULE),
+            numbers=(share("accuracy over all rows", values_of(value, items), RULE),),
+        )
+
+
+def _over_sources(sheet: Sheet, value: ItemValue, rule: str) -> Number:
+    sources = members(sheet, "source")
+    strata = [Stratum(values_of(value, items)) for items in sources.values()]
+    return weighted("accuracy", strata, f"plain mean of sources; {rule}", sheet.seed)
