@@ -35,13 +35,14 @@ class Example(Record):
     right: tuple[int, ...] = ()
     groups: dict[str, str] = Field(default_factory=dict)
     ranking: tuple[tuple[int, ...], ...] = ()  # best first, equals together, where one is known
+    human: tuple[tuple[int, ...], ...] = ()  # people's ranking, where they made one
     agreed: tuple[tuple[int, int], ...] = ()  # (better, worse) that enough annotators agree on
     principle: str | None = None  # the item's own
 
     @model_validator(mode="after")
     def _indices_exist(self) -> Example:
         k = len(self.responses)
-        used = [*self.right, *(i for tier in self.ranking for i in tier)]
+        used = [*self.right, *(i for tier in self.ranking + self.human for i in tier)]
         used += [i for pair in self.agreed for i in pair]
         if any(not 0 <= index < k for index in used):
             raise ValueError(f"expected indices below {k}, the number of responses, got {used}")

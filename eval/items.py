@@ -26,6 +26,7 @@ class Key(NamedTuple):
 
     right: tuple[int, ...]
     ranking: tuple[tuple[int, ...], ...]
+    human: tuple[tuple[int, ...], ...]
     agreed: tuple[tuple[int, int], ...]
 
 
@@ -80,7 +81,7 @@ class Items:
             raise ValueError(f"expected unique ids, got {example.id!r} twice")
         self._groups.append(tuple(example.groups.items()))
         self._shapes.append(Shape(len(example.responses), comparisons))
-        self._keys.append(Key(example.right, example.ranking, example.agreed))
+        self._keys.append(Key(example.right, example.ranking, example.human, example.agreed))
         self._lengths.extend(map(len, example.responses))
         self._answers.append(len(self._lengths))
         self._placed.extend(placement(seed, example.id, each.part) for each in comparisons)
