@@ -39,10 +39,14 @@ _BODY_SECONDS = 5.0
 
 def make_app(files: LineFiles, token: str | None = None) -> Starlette:
     """The endpoint over the lines of a folder; with a token, all must send it."""
-    expected = None if token is None else _hash(check_token(token))
+    expected = None if token is None else _hash(f"Bearer {check_token(token)}")
 
     async def take(request: Request) -> Response:
-        return _answer(await files.ask(await _body(request, Ask)))
+        wish = await _body(request, Ask)
+        answer = await files.ask(wish)
+        if await request.is_disconnected():  # its release may have come before
+            await files.leave(wish.service, wish.ticket)
+        return _answer(answer)
 
     async def release(request: Request) -> Response:
         body = await _body(request, Release)
@@ -59,7 +63,7 @@ def make_app(files: LineFiles, token: str | None = None) -> Starlette:
 
     def guarded(route: Handler) -> Handler:
         async def handle(request: Request) -> Response:
-            given = request.headers.get("authorization", "").removeprefix("Bearer ")
+            given = request.headers.get("authorization", "")
             if expected is not None and not hmac.compare_digest(_hash(given), expected):
                 return _refused(401, "expected this endpoint's token; name its variable")
             return await _typed(route, request)

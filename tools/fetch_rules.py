@@ -93,7 +93,7 @@ def _holds_key(service: Service, address: str) -> bool:
 
 
 def _port(url: httpx.URL) -> int:
-    return url.port or _PORTS.get(url.scheme, 0)
+    return _PORTS.get(url.scheme, 0) if url.port is None else url.port
 
 
 def _is_usual(url: httpx.URL) -> bool:

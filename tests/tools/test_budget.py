@@ -15,6 +15,7 @@ from budget_runs import Clock, budget, one, service
 
 from openreward.errors import ToolError
 from openreward.tools.budget import FolderBudget
+from openreward.tools.services import Service
 
 
 def test_turns_are_an_interval_apart_and_one_at_a_time(tmp_path: Path) -> None:
