@@ -21,6 +21,7 @@ from openreward.loose_json import clean
 from openreward.records import RowError, open_bytes, read_rows
 from openreward.synth.pubmed import read_medline, read_pubmed_xml
 from openreward.synth.reading import FORMATS, DocumentFormat, Skipped, unreadable
+from openreward.tools.arxiv_records import make_document, split_name
 from openreward.types import Document
 
 SOURCE_OF: Mapping[DocumentFormat, str] = {
@@ -31,8 +32,6 @@ SOURCE_OF: Mapping[DocumentFormat, str] = {
 }
 """The source of the formats that have but one."""
 
-_ARXIV_ID = re.compile(r"(?:arXiv:)?([\w./-]+?)(v\d+)?")
-_PARAGRAPH = re.compile(r"\n\s*\n")
 _MEMBER = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 
@@ -146,22 +145,14 @@ def _read_arxiv(path: Path, skipped: Skipped) -> Iterator[Document]:
             skipped.add(f"broken row ({row.fault})", f"{path.name}, {row.message}")
             continue
         paper = row.record
-        text = "\n\n".join(
-            " ".join(part.split()) for part in _PARAGRAPH.split(paper.abstract or "")
-        )
-        identity = _ARXIV_ID.fullmatch(paper.id.strip())
-        if not text.strip() or identity is None:
-            reason = "no abstract" if identity else "no arXiv id"
-            skipped.add(reason, f"{path.name}, {row.place} {row.line}")
+        name = split_name(paper.id)
+        if name is None:
+            skipped.add("no arXiv id", f"{path.name}, {row.place} {row.line}")
             continue
-        name, revision = identity.groups()
-        yield Document(
-            id=f"arxiv:{name}",
-            source="arxiv",
-            title=" ".join(paper.title.split()),
-            text=text,
-            url=f"https://arxiv.org/abs/{name}",
-            revision=paper.versions[-1].version
-            if paper.versions
-            else revision or paper.update_date,
-        )
+        published = paper.versions[-1].version if paper.versions else None
+        revision = published or name[1] or paper.update_date
+        document = make_document(name[0], paper.title, paper.abstract or "", revision)
+        if document is None:
+            skipped.add("no abstract", f"{path.name}, {row.place} {row.line}")
+        else:
+            yield document
