@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -64,21 +65,21 @@ RECORDED = {
 Record = Callable[[str, object], None]
 
 
-def service(name: Name, url: str) -> Service:
+def service(name: Name, url: str, timeout: float = 10.0) -> Service:
     return Service(
         name=name,
         url=url + PATHS[name],
         contact="ada@example.org",
         limit=RateLimit(interval=0.0, at_once=3),
-        timeout=0.4,
+        timeout=timeout,
         tries=2,
-        patience=2.0,
+        patience=10.0,
     )
 
 
-async def searched(name: Name, url: str, folder: Path, query: str) -> list[Passage] | str:
+async def searched(service: Service, folder: Path, query: str) -> list[Passage] | str:
     """The passages, or the status of the typed error; anything else is raised."""
-    async with Fetch(service(name, url), FolderBudget(folder), backoff=0.05) as fetch:
+    async with Fetch(service, FolderBudget(folder), backoff=0.05) as fetch:
         try:
             found = await live_search(fetch).search(query, 3)
         except ToolError as error:
@@ -86,8 +87,8 @@ async def searched(name: Name, url: str, folder: Path, query: str) -> list[Passa
     return list(found.passages)
 
 
-def search(name: Name, url: str, folder: Path, query: str = "poles") -> list[Passage] | str:
-    return asyncio.run(searched(name, url, folder, query))
+def search(service: Service, folder: Path, query: str = "poles") -> list[Passage] | str:
+    return asyncio.run(searched(service, folder, query))
 
 
 def told(result: list[Passage] | str) -> str:
@@ -108,7 +109,7 @@ def test_a_fault_is_a_typed_result(
     with ServiceServer(lambda asked: of_html("not the service")) as other:
         place = Place(name, other.url.replace("127.0.0.1", "localhost"))
         with ServiceServer(with_fault(fault, place, WORLDS[name])) as server:
-            result = search(name, server.url, tmp_path)
+            result = search(service(name, server.url, fault.timeout), tmp_path)
             asked = len(server.requests)
         strayed = other.requests
     note(record_property, fault.name, name, result)
@@ -123,7 +124,7 @@ def test_a_refused_connection_is_an_outage(
 ) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound and not listening: nobody else gets this port
-        result = search(name, f"http://127.0.0.1:{held.getsockname()[1]}", tmp_path)
+        result = search(service(name, f"http://127.0.0.1:{held.getsockname()[1]}"), tmp_path)
     note(record_property, "connection refused", name, result)
     assert told(result) == "unavailable"
 
@@ -134,7 +135,7 @@ def test_what_passes_is_got_over(
     fault: Fault, name: Name, tmp_path: Path, record_property: Record
 ) -> None:
     with ServiceServer(with_fault(fault, Place(name, ""), WORLDS[name])) as server:
-        result = search(name, server.url, tmp_path)
+        result = search(service(name, server.url), tmp_path)
     note(record_property, f"{fault.name}: made up", name, result)
     assert told(result) == "ok"
     document, text = MADE[name]
@@ -164,7 +165,7 @@ def test_what_passes_is_got_over_with_recorded_answers(
     query, document, text = RECORDED[name]
     serve = with_fault(fault, Place(name, ""), recorded(name, test_data))
     with ServiceServer(serve) as server:
-        result = search(name, server.url, tmp_path, query)
+        result = search(service(name, server.url), tmp_path, query)
     note(record_property, f"{fault.name}: recorded", name, result)
     assert told(result) == "ok"
     assert document in {passage.document_id for passage in result if isinstance(passage, Passage)}
@@ -175,12 +176,8 @@ def test_what_passes_is_got_over_with_recorded_answers(
 def test_only_a_service_that_says_so_found_nothing(
     name: Name, tmp_path: Path, record_property: Record
 ) -> None:
-    def serve(asked: Asked) -> Answer:
-        sound = WORLDS[name](asked)
-        return sound if asked.params.get("titles") else nothing(name, sound)
-
-    with ServiceServer(serve) as server:
-        result = search(name, server.url, tmp_path)
+    with ServiceServer(lambda asked: nothing(name, WORLDS[name](asked), asked)) as server:
+        result = search(service(name, server.url), tmp_path)
         asked = len(server.requests)
     note(record_property, "nothing matches: made up", name, result)
     assert told(result) == "no_result"
@@ -204,28 +201,34 @@ def test_a_recorded_answer_that_nothing_matches_is_believed(
 ) -> None:
     replays = {"wikipedia": wikipedia_replay, "arxiv": arxiv_replay, "pubmed": pubmed_replay}
     with ServiceServer(with_no_hits(replays[name](test_data))) as server:
-        result = search(name, server.url, tmp_path, NOWHERE[name])
+        result = search(service(name, server.url), tmp_path, NOWHERE[name])
     note(record_property, "nothing matches: recorded", name, result)
     assert told(result) == "no_result"
 
 
-async def cut_off_then_searched(name: Name, url: str, folder: Path) -> list[str]:
-    """How two calls ended, the first cut off by its seconds; the service takes one at once."""
-    alone = service(name, url).model_copy(
-        update={"limit": RateLimit(interval=0.0, at_once=1), "timeout": 30.0, "patience": 0.0}
-    )
-    async with Fetch(alone, FolderBudget(folder)) as fetch:
-        made = SOURCES[name](live_search(fetch), 3)
+async def cut_off_then_searched(service: Service, folder: Path, late: Event) -> list[str]:
+    """How two calls ended: one cut off by its seconds while the service is late, and the next."""
+    async with Fetch(service, FolderBudget(folder)) as fetch:
+        made = SOURCES[service.name](live_search(fetch), 3)
         call = ToolCall(id="c1", name=made.spec.name, arguments={"query": "poles"})
-        results = [await run_call({made.spec.name: made}, call, s) for s in (0.2, 10.0)]
-    return [result.status for result in results]
+        first = await run_call({made.spec.name: made}, call, 0.3)
+        late.clear()
+        second = await run_call({made.spec.name: made}, call, 10.0)
+    return [first.status, second.status]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_call_that_is_cut_off_gives_its_turn_back(name: Name, tmp_path: Path) -> None:
-    first = Fault("late once", lambda sound, *_: replace(sound, delay=20.0), "timeout", times=1)
-    with ServiceServer(with_fault(first, Place(name, ""), WORLDS[name])) as server:
-        ended = asyncio.run(cut_off_then_searched(name, server.url, tmp_path))
+    late = Event()
+    late.set()
+
+    def serve(asked: Asked) -> Answer:
+        return replace(WORLDS[name](asked), delay=20.0 if late.is_set() else 0.0)
+
+    with ServiceServer(serve) as server:
+        alone = RateLimit(interval=0.0, at_once=1)
+        for_one = service(name, server.url).model_copy(update={"limit": alone, "patience": 0.0})
+        ended = asyncio.run(cut_off_then_searched(for_one, tmp_path, late))
     assert ended == ["timeout", "ok"]
 
 
@@ -233,7 +236,7 @@ CALL = '<tool_call>{{"name": "{0}_search", "arguments": {{"query": "ten metre po
 TASK = Task(id="t1", query="How tall is it?", responses=("Ten metres.", "Twelve metres."))
 
 
-async def judged(url: str, folder: Path) -> Trajectory:
+async def judged(url: str, folder: Path, timeout: float) -> Trajectory:
     """A judge that asks each service in turn, then decides."""
     turns = [*(CALL.format(name) for name in NAMES), "Nothing to go by. <answer>A</answer>"]
     policy = ScriptedPolicy(
@@ -243,7 +246,7 @@ async def judged(url: str, folder: Path) -> Trajectory:
     async with AsyncExitStack() as stack:
         tools = []
         for name in NAMES:
-            fetch = Fetch(service(name, url), FolderBudget(folder), backoff=0.05)
+            fetch = Fetch(service(name, url, timeout), FolderBudget(folder), backoff=0.05)
             await stack.enter_async_context(fetch)
             tools.append(SOURCES[name](live_search(fetch), 3))
         return await run(TASK, policy, tools, Limits())
@@ -262,7 +265,7 @@ def test_a_judge_whose_services_are_all_down_ends_and_says_so(
     down: Answer, status: str, tmp_path: Path
 ) -> None:
     with ServiceServer(lambda asked: down) as server:
-        trajectory = asyncio.run(judged(server.url, tmp_path))
+        trajectory = asyncio.run(judged(server.url, tmp_path, 0.3 if status == "timeout" else 10.0))
     results = [result for _, result in ran_calls(trajectory)]
     assert [(result.status, result.passages) for result in results] == [(status, ())] * 3
     assert failed_by_service(trajectory)

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from service_faults import Name, Serve, nothing
 from service_server import Asked, ServiceServer, arxiv_world, pubmed_world, wikipedia_world
 
 from openreward.errors import ToolError
@@ -29,7 +30,11 @@ from openreward.tools.fetch import Fetch
 from openreward.tools.services import RateLimit, Service
 from openreward.tools.sources import LiveSearch, live_search
 
-WORLDS = {"wikipedia": wikipedia_world, "arxiv": arxiv_world, "pubmed": pubmed_world}
+WORLDS: dict[Name, Serve] = {
+    "wikipedia": wikipedia_world,
+    "arxiv": arxiv_world,
+    "pubmed": pubmed_world,
+}
 LONGEST = 8_000  # bytes of an address that servers commonly take
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -39,7 +44,7 @@ W = r"(?!(?:AND|OR|NOT|ANDNOT|TO)\b)[a-zA-Z0-9]+(?:['.][a-zA-Z0-9]+)*"
 HYPHENED = rf"{W}(?:-{W})*"
 ARXIV_TERM = rf"(?:all|ti|abs):(?:{W}|\"{W}(?: {W})*\")"
 GRAMMAR = {
-    "srsearch": re.compile(rf"{HYPHENED}(?: {HYPHENED})*"),
+    "srsearch": re.compile(rf"{HYPHENED}(?: {HYPHENED})*|{HYPHENED}(?: OR {HYPHENED})+"),
     "titles": re.compile(r"[^#<>\[\]{}|]+(?:\|[^#<>\[\]{}|]+)*"),
     "search_query": re.compile(rf"{ARXIV_TERM}(?: (?:AND|OR) {ARXIV_TERM})*"),
     "id_list": re.compile(r"[0-9a-zA-Z./-]+(?:,[0-9a-zA-Z./-]+)*"),
@@ -141,11 +146,21 @@ class Line(NamedTuple):
     runner: asyncio.Runner
 
 
-@pytest.fixture(scope="module", params=WORLDS)
+def empty(name: Name) -> Serve:
+    """The service when nothing matches; some of the back ends then ask again in another way."""
+    return lambda asked: nothing(name, WORLDS[name](asked), asked)
+
+
+LINES = [(name, finds) for name in WORLDS for finds in (True, False)]
+
+
+@pytest.fixture(scope="module", params=LINES, ids=lambda p: f"{p[0]}-{'full' if p[1] else 'empty'}")
 def line(request: pytest.FixtureRequest) -> Iterator[Line]:
-    with ServiceServer(WORLDS[request.param]) as server, asyncio.Runner() as runner:
+    name, finds = request.param
+    serve = WORLDS[name] if finds else empty(name)
+    with ServiceServer(serve) as server, asyncio.Runner() as runner:
         service = Service(
-            name=request.param,
+            name=name,
             url=server.url,
             contact="ada@example.org",
             limit=RateLimit(interval=0.0, at_once=3),
@@ -185,9 +200,9 @@ def check_requests(asked: Sequence[Asked]) -> None:
 
 
 def check_bad_query(got: Outcome) -> None:
-    """The model can read it: short, one line, no raw control characters."""
+    """Nobody was asked, and the model can read why: short, one line, no control characters."""
     assert got.asked == []
-    assert len(got.message) < 400
+    assert 0 < len(got.message) < 400
     assert got.message.isprintable()
 
 
@@ -196,6 +211,9 @@ def check(got: Outcome) -> None:
     check_requests(got.asked)
     if got.status == "bad_query":
         check_bad_query(got)
+    if got.status == "no_result":
+        assert 0 < len(got.message) < 400
+        assert got.message.isprintable()
 
 
 @pytest.mark.parametrize("query", WORDLESS.values(), ids=WORDLESS)
