@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -88,7 +89,8 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         bound = socket.create_server((host, port), family=family)
     except (OSError, UnicodeError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+        number = getattr(error, "errno", None)
+        why = os.strerror(number) if number and number > 0 else error
         raise UserError(
             f"cannot listen on {shorten(host)} port {port}: {why}; name another --host or --port"
         ) from None
