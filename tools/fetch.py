@@ -193,7 +193,7 @@ class Fetch:
         except Undecodable as error:
             raise self._final(f"its answer is packed as {shorten(str(error), 40)}") from None
         except CutBody:
-            raise _Fault("unavailable", "its answer ended early") from None
+            raise _Fault("unavailable", "its answer was cut or is packed wrongly") from None
         except (httpx.TransportError, OSError) as error:
             why = without_secrets(self.service, f"{type(error).__name__}: {error}")
             raise _Fault("unavailable", f"the connection failed ({shorten(why, 120)})") from None

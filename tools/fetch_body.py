@@ -53,13 +53,20 @@ class _Unpacker:
 
     def feed(self, chunk: bytes, most: int) -> bytes:
         """At most `most` bytes of what a chunk unpacks to; so many are more than the limit."""
+        if self._zlib.eof and chunk:
+            raise CutBody  # another text after the end, which would be lost
+        first, self._begun = not self._begun, self._begun or bool(chunk)
         try:
-            return self._zlib.decompress(chunk, most)
+            unpacked = self._zlib.decompress(chunk, most)
         except zlib.error:
-            if self._begun:
+            if not first:
                 raise CutBody from None
-        finally:
-            self._begun = self._begun or bool(chunk)
+            unpacked = self._feed_raw(chunk, most)
+        if self._zlib.unused_data:
+            raise CutBody
+        return unpacked
+
+    def _feed_raw(self, chunk: bytes, most: int) -> bytes:
         self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             return self._zlib.decompress(chunk, most)
