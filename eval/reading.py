@@ -6,6 +6,7 @@ be one, and a row whose id came before, is a `RowError` with its place: none goe
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(:(?P<split>[\w.+-]+))?")
 
 
 class At(NamedTuple):
-    """Where a row stands: its number from 1, and its file within the folder of the source."""
+    """Where a row stands: its number from 1, and the whole path of its file, if it has one."""
 
     number: int
     file: str = ""
@@ -61,15 +62,17 @@ def read_examples(
     split: str = "test",
 ) -> Iterator[Row[Example] | RowError]:
     """The examples of a source. `pattern`: which files of a folder; `split`: which of a hub id."""
-    ids, many = Digests(), Path(source).is_dir()
+    ids = Digests()
+    above = f"{_whole(Path(source)).parent.as_posix()}/" if Path(source).is_dir() else None
     for read, file in _rows(source, row, pattern, split):
         found = read if isinstance(read, RowError) else _example(read, file, to_example)
         if isinstance(found, Row) and not ids.add(found.record.id):
             again = f"expected unique ids, got {shorten(found.record.id)} again; take one row out"
             message = f"{found.place} {found.line}: {again}"
             found = RowError(line=found.line, fault="duplicate_id", message=message)
-        if isinstance(found, RowError) and many:
-            found = found.model_copy(update={"message": f"{file}: {found.message}"})
+        if isinstance(found, RowError) and above:
+            message = f"{file.removeprefix(above)}: {found.message}"
+            found = found.model_copy(update={"message": message})
         yield found
 
 
@@ -91,10 +94,14 @@ def _rows(
     if not path.exists() and is_hub_id(source):
         yield from ((read, "") for read in read_hub(str(source), row, split))
         return
-    above = path.resolve().parent
     for file in _files(path, pattern) if path.is_dir() else [path]:
-        name = file.resolve().relative_to(above).as_posix()
+        name = _whole(file).as_posix()
         yield from ((read, name) for read in read_rows(file, row))
+
+
+def _whole(path: Path) -> Path:
+    """The absolute path; links stay, since their names count (the hub's own folders hold links)."""
+    return Path(os.path.abspath(path))
 
 
 def is_hub_id(source: Path | str) -> bool:
