@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, JsonValue, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
 from openreward.errors import UserError, shorten
 from openreward.records import explain
+from openreward.tools.mcp_settings import McpServer, read_servers
 from openreward.tools.services import RateLimit, Service, ServiceName
 from openreward.types import Record
 
@@ -93,7 +94,7 @@ class LiveSettings(Record):
     budget_token_env: str | None = Field(default=None, min_length=1)
     cache: CacheSettings | Literal[False] = CacheSettings()
     services: dict[ServiceName, ServiceSettings] = {}
-    mcp: dict[str, dict[str, JsonValue]] = {}
+    mcp: dict[str, McpServer] = {}
 
     def of(self, name: ServiceName) -> ServiceSettings:
         """The settings of one service."""
@@ -165,6 +166,9 @@ def with_contact(settings: LiveSettings, contact: str, place: str) -> LiveSettin
 def parse_settings(values: Mapping[str, object], place: str) -> LiveSettings:
     """The settings as parsed; `place` is what a message says of where they are from."""
     _refuse_unknown(values, place)
+    servers = values.get("mcp", {})
+    if isinstance(servers, dict) and all(isinstance(table, dict) for table in servers.values()):
+        values = {**values, "mcp": read_servers(servers, place)}
     try:
         return LiveSettings.model_validate(values)
     except ValidationError as error:

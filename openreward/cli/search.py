@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +24,9 @@ from pydantic import JsonValue
 
 from openreward.cli import options as o
 from openreward.cli.home import home, index_folders
+from openreward.cli.live import LiveChoice
 from openreward.cli.terminal import one_line, visible
-from openreward.cli.tools import OpenedTools, ToolFlags
+from openreward.cli.tools import OpenedTools, ToolFlags, open_store
 from openreward.counting import SERVICE_FAULTS
 from openreward.errors import ToolError, UserError, shorten
 from openreward.loose_json import clean, loads
@@ -52,10 +56,10 @@ def command(
     if "/" in source:
         if live or index is not None:
             raise UserError("--live and --index are for a source; leave them out for SERVER/TOOL")
-        flags = ToolFlags(tools=tools, passages=k)
+        opening = _open_server(source, tools)
     else:
-        flags = _flags(source, live, index, contact, tools, k)
-    opened, call, result = asyncio.run(_search(flags, source, query, seconds))
+        opening = _flags(source, live, index, contact, tools, k).open(servers=False)
+    opened, call, result = asyncio.run(_search(opening, source, query, seconds))
     _show(opened, call, result, as_json)
     if result.status in SERVICE_FAULTS:
         raise ToolError(result.status, f"{source}: {result.status}: {result.message}")
@@ -84,22 +88,32 @@ def _flags(
     return ToolFlags(index=[f"{source}={folder}"], passages=k)
 
 
+@asynccontextmanager
+async def _open_server(named: str, file: Path | None) -> AsyncIterator[OpenedTools]:
+    """One tool of one server of the settings file, named as SERVER/TOOL."""
+    from openreward.tools.mcp_tools import open_mcp
+
+    settings = LiveChoice(file=file).settings()
+    server, _, tool = named.partition("/")
+    if server not in settings.mcp:
+        known = ", ".join(settings.mcp) or "none"
+        raise UserError(
+            f"expected an MCP server of the settings file (--tools FILE; there: {known}), got "
+            f"{shorten(server)}"
+        )
+    only = settings.mcp[server].model_copy(update={"tools": (tool,)})
+    async with open_mcp({server: only}, os.environ, open_store(settings)) as mcp:
+        yield OpenedTools(mcp.tools, {"mcp": dict(mcp.versions)})
+
+
 async def _search(
-    flags: ToolFlags, source: str, query: list[str], seconds: float
+    opening: AbstractAsyncContextManager[OpenedTools], source: str, query: list[str], seconds: float
 ) -> tuple[OpenedTools, ToolCall, ToolResult]:
-    async with flags.open(servers="/" in source) as opened:
-        tool = _chosen(opened.tools, source)
-        call = ToolCall(id="call-1", name=tool.spec.name, arguments=_arguments(tool, source, query))
+    async with opening as opened:
+        [tool] = opened.tools
+        arguments = _arguments(tool, source, query)
+        call = ToolCall(id="call-1", name=tool.spec.name, arguments=arguments)
         return opened, call, await run_call({tool.spec.name: tool}, call, seconds)
-
-
-def _chosen(tools: list[Tool], source: str) -> Tool:
-    wanted = source.replace("/", "_") if "/" in source else f"{source}_search"
-    for tool in tools:
-        if tool.spec.name == wanted:
-            return tool
-    names = ", ".join(tool.spec.name for tool in tools)
-    raise UserError(f"expected a tool that is there ({names}), got {shorten(source)}")
 
 
 def _arguments(tool: Tool, source: str, query: list[str]) -> dict[str, JsonValue]:

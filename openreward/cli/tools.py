@@ -6,6 +6,7 @@ Every command that asks a model opens its tools here, and so has the same stack,
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from openreward.tools.base import Tool
 
 if TYPE_CHECKING:
     from openreward.tools.base import Search
+    from openreward.tools.cache import DiskStore
     from openreward.tools.live_settings import LiveSettings
     from openreward.tools.services import ServiceName
     from openreward.tools.tape import Mode, Tape
@@ -120,49 +122,58 @@ class ToolFlags:
     async def _open(self, stack: AsyncExitStack, servers: bool) -> OpenedTools:
         if self.no_tools:
             return OpenedTools([], _depends({}, {}, {}, 0))
+        from openreward.tools.index_meta import read_meta
+        from openreward.tools.mcp_tools import OpenedMcp, open_mcp, refuse_clashes
+        from openreward.tools.sources import SOURCES, local_tools
+
         choice = LiveChoice(self.contact, self.tools)
         settings = choice.settings()
         live = [await open_live(stack, name, choice, settings) for name in self.sources()]
         folders = dict(self.indexes()) if self.index or live else index_folders()
-        mcp = await open_mcp(stack, settings) if servers else []
-        if not folders and not live and not mcp:
+        mcp = OpenedMcp([], {})
+        if servers and settings.mcp:
+            opening = open_mcp(settings.mcp, os.environ, open_store(settings))
+            mcp = await stack.enter_async_context(opening)
+        versions = {source: read_meta(path, source).version for source, path in folders.items()}
+        tools = local_tools(folders, self.passages)
+        tools += [SOURCES[search.source](search, self.passages) for search in live]
+        tools += mcp.tools
+        if not tools:
             raise UserError(
                 f"no index in {home() / 'indexes'}; fetch one with `openreward index fetch "
                 "wikipedia-introductions`, build one with `openreward index build`, name one with "
                 "--index SOURCE=DIR, search a live service with --live SOURCE, or judge without "
                 "looking things up: --no-tools"
             )
-        from openreward.tools.index_meta import read_meta
-        from openreward.tools.sources import SOURCES, local_tools
-
-        versions = {source: read_meta(path, source).version for source, path in folders.items()}
-        tools = local_tools(folders, self.passages)
-        tools += [SOURCES[search.source](search, self.passages) for search in live]
-        tools += mcp
+        refuse_clashes(tools)
         asked = {search.source: search.version for search in live}
-        return OpenedTools(tools, _depends(versions, asked, {}, self.passages))
+        return OpenedTools(tools, _depends(versions, asked, mcp.versions, self.passages))
 
 
 async def open_live(
     stack: AsyncExitStack, name: ServiceName, choice: LiveChoice, settings: LiveSettings
 ) -> Search:
     """A live source behind its cache."""
-    from openreward.tools.cache import CachedSearch, DiskStore
+    from openreward.tools.cache import CachedSearch
 
     search = await stack.enter_async_context(open_service(name, choice))
-    if settings.cache is False:
+    store = open_store(settings)
+    if store is None:
         return search
-    folder = settings.cache.folder
-    store = DiskStore(
-        home() / "cache" / "search" if folder is None else folder.expanduser(),
-        max_age=settings.cache.max_age * DAY,
-    )
     return CachedSearch(search, store, settings.of(name).language or "en")
 
 
-async def open_mcp(stack: AsyncExitStack, settings: LiveSettings) -> list[Tool]:
-    """The tools of the MCP servers that the settings name."""
-    return []
+def open_store(settings: LiveSettings) -> DiskStore | None:
+    """The cache that the settings name; None where it is switched off."""
+    from openreward.tools.cache import DiskStore
+
+    if settings.cache is False:
+        return None
+    folder = settings.cache.folder
+    return DiskStore(
+        home() / "cache" / "search" if folder is None else folder.expanduser(),
+        max_age=settings.cache.max_age * DAY,
+    )
 
 
 def read_tape(text: str | None) -> TapeChoice | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -73,6 +74,13 @@ def served(folder: Path, serve: Serve = world, count: int = 4) -> ServiceServer:
         text += "interval = 0\nat_once = 3\ntries = 1\n"
     (folder / "tools.toml").write_text(text)
     return server
+
+
+def library() -> str:
+    """The table of a settings file for the MCP server of the tests."""
+    script = Path(__file__).parent.parent / "tools" / "mcp_library_server.py"
+    command = f"command = {json.dumps(sys.executable)}"
+    return f"[mcp.library]\n{command}\nargs = {json.dumps([str(script), 'stdio'])}\n"
 
 
 def openreward(

@@ -13,6 +13,7 @@ from openreward.tools.live_settings import (
     read_settings,
     with_contact,
 )
+from openreward.tools.mcp_settings import McpServer
 from openreward.tools.services import RateLimit, ServiceName
 
 WHO = {"contact": "ada@example.org"}
@@ -39,6 +40,10 @@ max_bytes = 2000
 [services.pubmed]
 api_key_env = "NCBI"
 at_once = 2
+
+[mcp.books]
+command = "books"
+args = ["--all"]
 """
 
 
@@ -61,6 +66,7 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     assert arxiv.limit == RateLimit(interval=4.0, at_once=1)
     assert (arxiv.hosts, arxiv.timeout, arxiv.tries) == (("arxiv.org",), 3.5, 1)
     assert (arxiv.patience, arxiv.max_bytes) == (0.0, 2000)
+    assert settings.mcp == {"books": McpServer(command="books", args=("--all",))}
     assert settings.of("pubmed").api_key_env == "NCBI"
     assert make_service("pubmed", settings).limit == RateLimit(interval=0.37, at_once=2)
 
@@ -115,6 +121,10 @@ def test_the_cache_can_be_switched_off(tmp_path: Path) -> None:
         ("[services.arxiv]\nintervall = 3", "did you mean services.arxiv.interval?"),
         ("[cache]\nmaxage = 3", "did you mean cache.max_age?"),
         ("[services.pubmed]\napi_key = 'x'", "did you mean services.pubmed.api_key_env?"),
+        ("[mcp.books]\ncommnad = 'x'", "mcp.books.'commnad'; did you mean command?"),
+        ("[mcp.books]", "mcp.books: expected command or url, got neither"),
+        ("mcp = 3", "mcp: "),
+        ("mcp.books = 3", "mcp.books: "),
         ("contact = 3", "contact: "),
         ("contact = 'me'", "expected a contact like ada@example.org"),
         ('contact = "ada@example.org\\r\\nX: y"', "expected a contact like"),
