@@ -7,7 +7,7 @@ makes the answer `Unusable`, as do missing fields; warnings mean nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -49,17 +49,26 @@ class Pages(NamedTuple):
 
     by_title: Mapping[str, WikiPage]
     leads: Mapping[str, tuple[str, bool]]
+    listed: frozenset[str] = frozenset()  # also what is missing, or no article
 
     def find(self, title: str) -> Reached | None:
         """The page that a title leads to, redirects followed; None where there is none."""
+        last, within = self._follow(title)
+        page = self.by_title.get(last)
+        return None if page is None else Reached(page, within)
+
+    def answers(self, title: str) -> bool:
+        """Whether anything is said of a title, be it that its page is gone."""
+        return self._follow(title)[0] in self.listed
+
+    def _follow(self, title: str) -> tuple[str, bool]:
         within = False
         for _ in range(5):
             if title not in self.leads:
                 break
             title, section = self.leads[title]
             within = within or section
-        page = self.by_title.get(title)
-        return None if page is None else Reached(page, within)
+        return title, within
 
 
 class _Answer(BaseModel):
@@ -100,6 +109,9 @@ class _Page(_Answer):
     title: str
     ns: int = 0
     pageid: int | None = None
+    missing: object = None
+    invalid: object = None
+    special: object = None
     fullurl: str | None = None
     lastrevid: int | None = None
     extract: str | None = None
@@ -163,8 +175,12 @@ def read_hits(answer: Json, start: int) -> int | None:
     return found.after.sroffset
 
 
-def read_pages(answer: Json) -> Pages:
-    """The pages of an answer; an article without its fields makes the whole of no use."""
+def read_pages(answer: Json, expected: Sequence[str] = ()) -> Pages:
+    """The pages of an answer; an article without its fields makes the whole of no use.
+
+    So does silence on a title of `expected`: the wiki itself named it, and says of a page that is
+    gone that it is missing.
+    """
     listed = _parse(_Listed, answer)
     query = listed.query
     if "pages" not in query.model_fields_set and not query.interwiki:
@@ -175,7 +191,11 @@ def read_pages(answer: Json) -> Pages:
     renamed = [*query.normalized, *query.converted]
     leads = {lead.source: (lead.to, False) for lead in renamed}
     leads |= {lead.source: (lead.to, bool(lead.tofragment)) for lead in query.redirects}
-    return Pages(by_title, leads)
+    found = Pages(by_title, leads, frozenset(page.title for page in pages))
+    silent = [title for title in expected if not found.answers(title)]
+    if silent:
+        raise Unusable(f"expected a page or that it is missing, got nothing of {shorten(silent)}")
+    return found
 
 
 def read_revision(answer: Json) -> str:
@@ -195,6 +215,9 @@ def _parse(model: type[M], answer: Json) -> M:
 
 def _exists(page: _Page) -> bool:
     """Not missing, invalid, special, or of another namespace."""
+    said = page.model_fields_set & {"missing", "invalid", "special"}
+    if page.pageid is None and page.ns >= 0 and not said:
+        raise Unusable(f"expected the id of {shorten(page.title)}")
     return page.pageid is not None and page.pageid > 0 and page.ns == 0
 
 

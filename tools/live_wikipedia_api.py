@@ -84,13 +84,16 @@ class MediaWiki:
         titles = await self._ask(lambda: self._module.search.fn(words, number), read, more)
         return Hits(tuple(titles), after[-1])
 
-    async def introductions(self, titles: Sequence[str]) -> Pages:
-        """What is known of at most `TITLES` titles, with the introductions of their pages."""
-        return await self._pages(titles, {"exintro": "", "exlimit": "max"})
+    async def introductions(self, titles: Sequence[str], hits: Sequence[str] = ()) -> Pages:
+        """What is known of at most `TITLES` titles, with the introductions of their pages.
+
+        `hits` are those that the wiki named itself, of which it must know something.
+        """
+        return await self._pages(titles, {"exintro": "", "exlimit": "max"}, hits)
 
     async def whole(self, title: str) -> Pages:
-        """The same of one title, with the whole text."""
-        return await self._pages([title], {"exlimit": "1"})
+        """The same of one title that the wiki named, with the whole text."""
+        return await self._pages([title], {"exlimit": "1"}, [title])
 
     async def html(self, title: str) -> str:
         """A page as HTML, with its links."""
@@ -103,7 +106,9 @@ class MediaWiki:
         }
         return read_revision(await self._request(params, read_revision))
 
-    async def _pages(self, titles: Sequence[str], form: Mapping[str, str]) -> Pages:
+    async def _pages(
+        self, titles: Sequence[str], form: Mapping[str, str], expected: Sequence[str]
+    ) -> Pages:
         params = {
             "prop": "info|pageprops|extracts",
             "inprop": "url",
@@ -113,7 +118,8 @@ class MediaWiki:
             "titles": "|".join(titles),
             **form,
         }
-        return read_pages(await self._request(params, read_pages))
+        read = functools.partial(read_pages, expected=expected)
+        return read(await self._request(params, read))
 
     async def _request(self, params: Mapping[str, object], read: Callable[[Json], object]) -> Json:
         """The answer to any request, checked by `read`."""

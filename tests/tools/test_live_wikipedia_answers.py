@@ -205,6 +205,7 @@ def test_an_address_of_wikipedia_is_https(url: str, given: str) -> None:
         {"query": {}},
         {"query": {"pages": "x"}},
         pages({"ns": 0}),
+        pages(without("pageid")),
         pages(without("fullurl")),
         pages(without("lastrevid")),
         pages(without("extract")),
@@ -216,6 +217,27 @@ def test_an_address_of_wikipedia_is_https(url: str, given: str) -> None:
 def test_pages_without_their_fields_are_no_answer(answer: Json) -> None:
     with pytest.raises(Unusable, match="expected"):
         read_pages(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"query": {"pages": {}}},
+        {"query": {"pages": {}, "normalized": [{"from": "rod", "to": "Rod"}]}},
+        pages({"ns": 0, "title": "Something else", "missing": ""}),
+        pages(POLE, redirects=[{"from": "rod", "to": "Staff"}]),
+    ],
+    ids=str,
+)
+def test_silence_on_a_title_that_the_wiki_itself_named_is_no_answer(answer: Json) -> None:
+    with pytest.raises(Unusable, match="expected a page or that it is missing"):
+        read_pages(answer, ["rod"])
+
+
+def test_a_hit_whose_page_is_gone_is_answered() -> None:
+    raised = [{"from": "rod", "to": "Rod"}]
+    answer = pages({"ns": 0, "title": "Rod", "missing": ""}, normalized=raised)
+    assert read_pages(answer, ["rod"]).find("rod") is None
 
 
 def test_a_text_that_the_answer_says_it_leaves_out_is_empty() -> None:
