@@ -24,6 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "judge": "Judge pairs of answers, one or a file of them, with evidence.",
+    "eval": "Measure judges on a benchmark; compare and correlate reports.",
     "search": "Try a tool by hand: a source's, or an MCP server's.",
     "show": "Show one judgment: turns, searches, passages, verdict.",
     "doctor": "Say what is installed, reachable and clashing.",
