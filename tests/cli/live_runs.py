@@ -38,7 +38,8 @@ def script(conversation, sampling):
         return "By [1], the first. <answer>A</answer>"
     text = "".join(message.content for message in conversation.messages)
     query = re.search(r"question \\d+ of poles", text).group() + os.environ.get("MORE", "")
-    calls = [{"name": f"{name}_search", "arguments": {"query": query}}
+    calls = [{"name": name if "_" in name else f"{name}_search",
+              "arguments": {os.environ.get("ARGUMENT", "query"): query}}
              for name in os.environ["TOOLS"].split()]
     return "".join(f"<tool_call>{json.dumps(call)}</tool_call>" for call in calls)
 
