@@ -16,6 +16,7 @@ from pydantic import Field
 from openreward.eval.benchmark import Comparison, Example, Score
 from openreward.eval.cells import MISSING
 from openreward.eval.measures import ItemValue, by_group, share, values_of, won_twice
+from openreward.eval.per_item import PerItem, whole
 from openreward.eval.reading import At, FormatRow, ZeroToTwo, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
@@ -65,9 +66,14 @@ class AutoJ:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """All pairs alike."""
+        agreed = won_twice(sheet)
+        return PerItem(agreed, agreed, whole(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """Agreement, which is strict already, and consistency."""
-        agreed, items = won_twice(sheet), range(len(sheet))
+        (agreed, *_), items = self.per_item(sheet), range(len(sheet))
         headline = share("agreement", values_of(agreed, items), AGREEMENT)
         return Score(
             headline=headline,

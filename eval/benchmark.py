@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pydantic import ConfigDict, Field, model_validator
 
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
 from openreward.types import Record, Times, Trajectory, Usage, VerdictStatus
+
+if TYPE_CHECKING:
+    from openreward.eval.per_item import PerItem
 
 Part = int | tuple[int, int] | None
 """Which comparison of an example: None where there is one, a loser's number, or (i, j)."""
@@ -125,6 +128,10 @@ class Benchmark(Protocol):
 
     def comparisons(self, example: Example) -> Sequence[Comparison]:
         """What a judge of pairs is asked about an example."""
+        ...
+
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """What an item is worth, and how items are weighed, by the same rules."""
         ...
 
     def score(self, sheet: Sheet) -> Score:

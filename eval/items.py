@@ -58,6 +58,14 @@ class Interned(Generic[H]):
             self._values.append(value)
         self._of.append(code)
 
+    def values(self) -> Sequence[H]:
+        """The different values, by code."""
+        return self._values
+
+    def codes(self) -> Sequence[int]:
+        """The code of each place."""
+        return self._of
+
     def __getitem__(self, item: int) -> H:
         return self._values[self._of[item]]
 
@@ -93,6 +101,16 @@ class Items:
     def groups(self, item: int) -> dict[str, str]:
         """Where it belongs, level -> name."""
         return dict(self._groups[item])
+
+    def members(self, level: str) -> dict[str, array[int]]:
+        """The items of each group of a level, groups in the order of the examples."""
+        names = [dict(groups).get(level) for groups in self._groups.values()]
+        found: dict[str, array[int]] = {}
+        for item, code in enumerate(self._groups.codes()):
+            name = names[code]
+            if name is not None:
+                found.setdefault(name, array("I")).append(item)
+        return found
 
     def shape(self, item: int) -> Shape:
         """What is asked about it."""

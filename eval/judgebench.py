@@ -23,6 +23,7 @@ from openreward.eval.measures import (
     values_of,
     won_twice,
 )
+from openreward.eval.per_item import PerItem, whole
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
@@ -86,10 +87,13 @@ class JudgeBench:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """All pairs alike."""
+        return PerItem(both_orders_game(sheet), won_twice(sheet), whole(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """By the game of two orders; strict: right in both."""
-        game, strict = both_orders_game(sheet), won_twice(sheet)
-        items = range(len(sheet))
+        (game, strict, *_), items = self.per_item(sheet), range(len(sheet))
         return Score(
             headline=share("accuracy", values_of(game, items), RULE),
             strict=share("accuracy", values_of(strict, items), STRICT),

@@ -23,6 +23,7 @@ from openreward.eval.measures import (
     won_twice,
     worth,
 )
+from openreward.eval.per_item import PerItem, whole
 from openreward.eval.reading import At, FormatRow, OneOrTwo, read_examples
 from openreward.eval.rewardbench import RewardBenchRow
 from openreward.eval.sheet import Sheet
@@ -80,9 +81,13 @@ class LLMBar:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """All pairs alike."""
+        return PerItem(mean_of_orders(sheet), won_twice(sheet), whole(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """The mean of both orders, by set too."""
-        value, strict, items = mean_of_orders(sheet), won_twice(sheet), range(len(sheet))
+        (value, strict, *_), items = self.per_item(sheet), range(len(sheet))
         return Score(
             headline=share("accuracy", values_of(value, items), RULE),
             strict=share("accuracy", values_of(strict, items), STRICT),

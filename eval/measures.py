@@ -54,7 +54,7 @@ def won(sheet: Sheet, *, tie: float = 0.0, none: float = 0.0) -> ItemValue:
             for at in range(len(sheet.items.shape(item).comparisons))
         )
 
-    return value
+    return kept(value, len(sheet))
 
 
 def won_twice(sheet: Sheet) -> ItemValue:
@@ -67,7 +67,21 @@ def won_twice(sheet: Sheet) -> ItemValue:
             for order in (0, 1)
         )
 
-    return value
+    return kept(value, len(sheet))
+
+
+def kept(value: ItemValue, count: int) -> ItemValue:
+    """The same values, each worked out once: several groups ask for them."""
+    unknown, none = -1.0, -2.0
+    found = array("d", [unknown]) * count
+
+    def look(item: int) -> float | None:
+        if found[item] == unknown:
+            new = value(item)
+            found[item] = none if new is None else new
+        return None if found[item] == none else found[item]
+
+    return look
 
 
 def _product(values: Iterator[float | None]) -> float | None:
@@ -105,16 +119,6 @@ def weighted(name: str, strata: Sequence[Stratum], rule: str, seed: int) -> Numb
     return Number(name=name, value=value, n=n, low=low, high=high, rule=rule)
 
 
-def members(sheet: Sheet, level: str) -> dict[str, array[int]]:
-    """The items of each group of a level, groups in the order of the file."""
-    found: dict[str, array[int]] = {}
-    for item in range(len(sheet)):
-        name = sheet.items.groups(item).get(level)
-        if name is not None:
-            found.setdefault(name, array("I")).append(item)
-    return found
-
-
 def by_group(
     sheet: Sheet, levels: Sequence[str], value: ItemValue, strict: ItemValue | None, rule: str
 ) -> tuple[GroupScore, ...]:
@@ -127,7 +131,7 @@ def by_group(
             strict=share(name, values_of(strict, items), STRICT) if strict else None,
         )
         for level in levels
-        for name, items in members(sheet, level).items()
+        for name, items in sheet.items.members(level).items()
     )
 
 

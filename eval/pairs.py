@@ -15,13 +15,13 @@ from openreward.eval.measures import (
     STRICT,
     ItemValue,
     by_group,
-    members,
     share,
     values_of,
     weighted,
     won,
     won_twice,
 )
+from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum
@@ -60,9 +60,13 @@ class Pairs:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """A part for each source."""
+        return PerItem(won(sheet), won_twice(sheet), by_level(sheet, "source"))
+
     def score(self, sheet: Sheet) -> Score:
         """The mean over sources, and the sources."""
-        value, strict, items = won(sheet), won_twice(sheet), range(len(sheet))
+        (value, strict, *_), items = self.per_item(sheet), range(len(sheet))
         return Score(
             headline=_over_sources(sheet, value, RULE),
             strict=_over_sources(sheet, strict, STRICT),
@@ -72,6 +76,6 @@ class Pairs:
 
 
 def _over_sources(sheet: Sheet, value: ItemValue, rule: str) -> Number:
-    sources = members(sheet, "source")
+    sources = sheet.items.members("source")
     strata = [Stratum(values_of(value, items)) for items in sources.values()]
     return weighted("accuracy", strata, f"plain mean of sources; {rule}", sheet.seed)

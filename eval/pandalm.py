@@ -15,6 +15,7 @@ from typing import Literal
 from openreward.eval.benchmark import Comparison, Example, Number, Score
 from openreward.eval.cells import MISSING
 from openreward.eval.measures import STRICT, by_group, share, values_of, won, won_twice
+from openreward.eval.per_item import PerItem, whole
 from openreward.eval.reading import At, FormatRow, ZeroToTwo, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import ClassScores, averaged, by_class
@@ -73,9 +74,13 @@ class PandaLM:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """All pairs alike."""
+        return PerItem(won(sheet), won_twice(sheet), whole(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """Accuracy, then the averages over classes."""
-        value, strict, items = won(sheet), won_twice(sheet), range(len(sheet))
+        (value, strict, *_), items = self.per_item(sheet), range(len(sheet))
         return Score(
             headline=share("accuracy", values_of(value, items), RULE),
             strict=share("accuracy", values_of(strict, items), STRICT),

@@ -21,6 +21,7 @@ from openreward.errors import shorten
 from openreward.eval.benchmark import Comparison, Example, Number, Score
 from openreward.eval.items import Key
 from openreward.eval.measures import STRICT, ItemValue, better, by_group, values_of, weighted, worth
+from openreward.eval.per_item import PerItem, whole
 from openreward.eval.ranked import (
     ORDERS,
     Tiers,
@@ -132,13 +133,17 @@ class Rankings:
         pairs = combinations(range(len(example.responses)), 2)
         return tuple(Comparison((i, j), i, j) for i, j in pairs)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """All pairs alike, so a prompt counts by its pairs."""
+        return PerItem(_share_right(sheet), strict_share(sheet), whole(sheet), _pairs_of(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """Agreement with the reference, on the agreed pairs, and with people."""
-        value = _share_right(sheet)
+        value, strict, *_ = self.per_item(sheet)
         return Score(
             headline=_accuracy(sheet, "accuracy", RULE, lambda key: ordered_pairs(key.ranking)),
-            strict=_mean(sheet, "accuracy", strict_share(sheet), f"mean of prompts; {STRICT}"),
-            groups=by_group(sheet, ("source",), value, strict_share(sheet), "mean of prompts"),
+            strict=_mean(sheet, "accuracy", strict, f"mean of prompts; {STRICT}"),
+            groups=by_group(sheet, ("source",), value, strict, "mean of prompts"),
             numbers=(
                 _accuracy(sheet, "accuracy, agreed pairs", RULE, lambda key: key.agreed),
                 _mean(sheet, "Kendall tau-b", _measured(sheet, kendall, "ranking"), TAU),
@@ -174,6 +179,10 @@ def _share_right(sheet: Sheet) -> ItemValue:
         return mean(right_pairs(sheet, item, ordered_pairs(sheet.items.key(item).ranking)))
 
     return value
+
+
+def _pairs_of(sheet: Sheet) -> Callable[[int], float]:
+    return lambda item: len(ordered_pairs(sheet.items.key(item).ranking))
 
 
 def _accuracy(

@@ -45,7 +45,7 @@ class PandaLMResult(FormatRow):
 
     def prediction(self) -> Prediction:
         """The answers were shown as the row has them."""
-        return _prediction("pandalm", str(self.idx), FORWARD, (self.pandalm_result or 0) - 1)
+        return _prediction("pandalm", str(self.idx), FORWARD, self.pandalm_result - 1)
 
 
 class AutoJOutput(FormatRow):
@@ -55,8 +55,8 @@ class AutoJOutput(FormatRow):
 
     def prediction(self, number: int, order: tuple[int, int]) -> Prediction:
         """The verdict on the row of that number."""
-        tie = self.output == 2
-        return _prediction("auto-j", row_id(number), order, -1 if tie else order[self.output])
+        winner = -1 if self.output == 2 else order[self.output]
+        return _prediction("auto-j", row_id(number), order, winner)
 
 
 class _Any(BaseModel):

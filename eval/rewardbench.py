@@ -19,13 +19,13 @@ from openreward.eval.measures import (
     STRICT,
     ItemValue,
     by_group,
-    members,
     share,
     values_of,
     weighted,
     won,
     won_twice,
 )
+from openreward.eval.per_item import PerItem, Slice
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum
@@ -114,11 +114,19 @@ class RewardBench:
         """The one pair."""
         return (Comparison(None, 0, 1),)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """A part for each section, its subsets by their full sizes."""
+        value = won(sheet) if sheet.orderless else won(sheet, tie=0.5, none=0.5)
+        slices = [
+            Slice(SECTION_OF[name], items, SECTIONS[SECTION_OF[name]][name])
+            for name, items in sheet.items.members("subset").items()
+        ]
+        return PerItem(value, won_twice(sheet), slices)
+
     def score(self, sheet: Sheet) -> Score:
         """The official number, and the strict one."""
-        value = won(sheet) if sheet.orderless else won(sheet, tie=0.5, none=0.5)
+        (value, strict, *_), items = self.per_item(sheet), range(len(sheet))
         rule = SCORED if sheet.orderless else WRITTEN
-        strict, items = won_twice(sheet), range(len(sheet))
         return Score(
             headline=_overall(sheet, value, f"{OVERALL}; {rule}"),
             strict=_overall(sheet, strict, f"{OVERALL}; {STRICT}"),
@@ -167,7 +175,7 @@ def _sections(sheet: Sheet, value: ItemValue, strict: ItemValue, rule: str) -> I
 
 def _by_section(sheet: Sheet, value: ItemValue) -> dict[str, list[Stratum]]:
     found: dict[str, list[Stratum]] = {}
-    for subset, items in members(sheet, "subset").items():
+    for subset, items in sheet.items.members("subset").items():
         section = SECTION_OF[subset]
         stratum = Stratum(values_of(value, items), SECTIONS[section][subset])
         found.setdefault(section, []).append(stratum)

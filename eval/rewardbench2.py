@@ -21,12 +21,12 @@ from openreward.eval.measures import (
     STRICT,
     ItemValue,
     by_group,
-    members,
     values_of,
     weighted,
     won,
     won_twice,
 )
+from openreward.eval.per_item import PerItem, Slice
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum
@@ -102,9 +102,15 @@ class RewardBench2:
             return ()
         return tuple(Comparison(at, 0, at + 1) for at in range(len(example.responses) - 1))
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """A part for each subset; Ties is no mean over items."""
+        of = sheet.items.members("subset")
+        slices = [Slice(name, of[name]) for name in SUBSETS if name in of and name != "Ties"]
+        return PerItem(best(sheet), won_twice(sheet), slices, fixed=ties_number(sheet))
+
     def score(self, sheet: Sheet) -> Score:
         """The final score; without scores of Ties, the mean of the five and what it says."""
-        value, strict = best(sheet), won_twice(sheet)
+        value, strict, *_ = self.per_item(sheet)
         groups = by_group(sheet, ("subset",), value, strict, RULE)
         ties = ties_number(sheet)
         return Score(
@@ -185,7 +191,7 @@ def _mean_of(values: Sequence[float]) -> float:
 def ties_number(sheet: Sheet) -> Number:
     """The score of Ties; None without scores of prompts of both kinds."""
     sides: dict[str, dict[str, Prompt]] = {"ref": {}, "tied": {}}
-    for item in members(sheet, "subset").get("Ties", ()):
+    for item in sheet.items.members("subset").get("Ties", ()):
         groups, key, listings = (
             sheet.items.groups(item),
             sheet.items.key(item),
@@ -202,7 +208,7 @@ def ties_number(sheet: Sheet) -> Number:
 
 
 def _subset_strata(sheet: Sheet, value: ItemValue) -> list[Stratum]:
-    of = members(sheet, "subset")
+    of = sheet.items.members("subset")
     return [Stratum(values_of(value, of[name])) for name in SUBSETS if name in of]
 
 

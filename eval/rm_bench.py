@@ -20,12 +20,12 @@ from openreward.eval.measures import (
     ItemValue,
     better,
     by_group,
-    members,
     share,
     values_of,
     weighted,
     worth,
 )
+from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum
@@ -101,9 +101,14 @@ class RMBench:
         """Each right answer against each wrong one: part (i, j) is style i against style j."""
         return tuple(Comparison((i, j), i, 3 + j) for i, j in PARTS)
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """A part for each domain."""
+        value, strict = mean_of(sheet, PARTS), mean_of(sheet, PARTS, strict=True)
+        return PerItem(value, strict, by_level(sheet, "domain"))
+
     def score(self, sheet: Sheet) -> Score:
         """Matrices of the domains, what they come to, and the strict numbers."""
-        value, strict = mean_of(sheet, PARTS), mean_of(sheet, PARTS, strict=True)
+        value, strict, *_ = self.per_item(sheet)
         return Score(
             headline=_overall(sheet, value, "accuracy", RULE),
             strict=_overall(sheet, strict, "accuracy", STRICT),
@@ -135,7 +140,7 @@ def mean_of(sheet: Sheet, parts: Sequence[tuple[int, int]], *, strict: bool = Fa
 
 
 def _overall(sheet: Sheet, value: ItemValue, name: str, rule: str) -> Number:
-    domains = members(sheet, "domain")
+    domains = sheet.items.members("domain")
     strata = [Stratum(values_of(value, items)) for items in domains.values()]
     return weighted(name, strata, f"{OVERALL} ({', '.join(domains)}); {rule}", sheet.seed)
 
@@ -151,7 +156,7 @@ def _by_level(sheet: Sheet) -> Iterator[GroupScore]:
 
 
 def _matrices(sheet: Sheet) -> Iterator[Number]:
-    for domain, items in members(sheet, "domain").items():
+    for domain, items in sheet.items.members("domain").items():
         for name, parts in LEVELS:
             yield share(f"{domain}: {name}", values_of(mean_of(sheet, parts), items), RULE)
         for i, j in PARTS:

@@ -20,7 +20,6 @@ from openreward.eval.measures import (
     ItemValue,
     better,
     by_group,
-    members,
     share,
     values_of,
     weighted,
@@ -28,6 +27,7 @@ from openreward.eval.measures import (
     won_twice,
     worth,
 )
+from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum
@@ -122,12 +122,16 @@ class RMB:
             return (Comparison(None, 0, 1),)
         return tuple(Comparison(at, 0, at + 1) for at in range(len(example.responses) - 1))
 
+    def per_item(self, sheet: Sheet) -> PerItem:
+        """A part for each quadrant."""
+        return PerItem(official(sheet), won_twice(sheet), by_level(sheet, "quadrant"))
+
     def score(self, sheet: Sheet) -> Score:
         """Quadrants, classes and leaves, and what chance would reach on these very items."""
-        value, strict = official(sheet), won_twice(sheet)
+        value, strict, *_ = self.per_item(sheet)
         rule = SCORED if sheet.orderless else WRITTEN
         groups = by_group(sheet, ("quadrant", "class", "leaf"), value, strict, rule)
-        names = ", ".join(members(sheet, "quadrant"))
+        names = ", ".join(sheet.items.members("quadrant"))
         return Score(
             headline=_overall(sheet, value, f"{OVERALL} ({names}); {rule}"),
             strict=_overall(sheet, strict, f"{OVERALL} ({names}); {STRICT}"),
@@ -159,7 +163,9 @@ def quadrants_of(leaves: Mapping[str, float], counts: Mapping[str, int]) -> dict
 
 
 def _overall(sheet: Sheet, value: ItemValue, rule: str) -> Number:
-    strata = [Stratum(values_of(value, items)) for items in members(sheet, "quadrant").values()]
+    strata = [
+        Stratum(values_of(value, items)) for items in sheet.items.members("quadrant").values()
+    ]
     return weighted("accuracy", strata, rule, sheet.seed)
 
 

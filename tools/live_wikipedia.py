@@ -81,8 +81,8 @@ class LiveWikipedia:
         """
         asked = read_query(query)
         words, hits = asked.words, await self._hits(asked.words, query, skip)
-        if not hits.titles and asked.loose and not skip:
-            words, hits = asked.loose, await self._hits(asked.loose, query, 0)
+        if not hits.titles and asked.loose and not (skip and await self._any(asked.words, query)):
+            words, hits = asked.loose, await self._hits(asked.loose, query, skip)
         if not hits.titles and not skip:
             raise _nothing(query, 0)
         seen: set[str] = set()
@@ -95,6 +95,10 @@ class LiveWikipedia:
             if hits.next is None:
                 return
             hits = await self._hits(words, query, hits.next)
+
+    async def _any(self, words: str, query: str) -> bool:
+        """Whether there are hits at all: then a page without any lies behind the last."""
+        return bool((await self._hits(words, query, 0)).titles)
 
     async def _hits(self, words: str, query: str, start: int) -> Hits:
         if start >= REACHABLE:

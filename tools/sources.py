@@ -7,6 +7,7 @@ about as fast as the disk cache would.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, get_args
@@ -34,6 +35,11 @@ SERVICES: tuple[ServiceName, ...] = get_args(ServiceName)
 
 class LiveSearch(Search, Protocol):
     """A live back end, which can also hand out whole documents."""
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """What was left out, by reason."""
+        ...
 
     def documents(self, query: str, skip: int) -> AsyncIterator[Document]:
         """What a query finds, whole, in the service's order, from the `skip`-th on."""

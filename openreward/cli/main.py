@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": "Say what is installed, reachable and clashing.",
     "demo": "Judge ten shipped pairs on the embedded default.",
     "index": "Build and search local indexes.",
+    "documents": "Fetch documents from live services.",
     "model": "Fetch and list local models.",
     "budget": "Keep one rate for live services over several machines.",
 }

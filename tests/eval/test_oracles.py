@@ -16,7 +16,7 @@ from answered import answer, group, load, number
 from openreward.eval.benchmark import Benchmark, Example
 from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.judges import Asked, Control, Said
-from openreward.eval.measures import bias, members
+from openreward.eval.measures import bias
 from openreward.eval.run import Plan
 from openreward.eval.sheet import Sheet
 
@@ -124,11 +124,11 @@ def chance(name: str, sheet: Sheet) -> tuple[float, float]:
     """The expected headline of a coin for each question, and its standard error."""
     items = sheet.items
     if name in ("llmbar", "rm-bench"):  # means of independent coins
-        domains = members(sheet, "domain") if name == "rm-bench" else {"": range(len(sheet))}
+        domains = sheet.items.members("domain") if name == "rm-bench" else {"": range(len(sheet))}
         coins = 9 if name == "rm-bench" else 2
         error = math.sqrt(sum(0.25 / (coins * len(d)) for d in domains.values())) / len(domains)
         return 0.5, error
-    quadrants = members(sheet, "quadrant") if name == "rmb" else {"": range(len(sheet))}
+    quadrants = sheet.items.members("quadrant") if name == "rmb" else {"": range(len(sheet))}
     means, squares = [], []
     for of in quadrants.values():
         shares = [_alone(name, len(items.shape(i).comparisons), items.key(i).right) for i in of]
