@@ -63,7 +63,7 @@ def judge_report(
         score=benchmark.score(sheet),
         statuses=dict(sheet.statuses),
         missing=sheet.missing(both),
-        rejected=dict(sheet.rejected),
+        rejected={str(fault): count for fault, count in sheet.rejected.items()},
         errors=tuple(sheet.errors),
         bias=bias(sheet),
         costs=judged.costs,

@@ -137,8 +137,12 @@ def _bias(judges: Sequence[JudgeReport]) -> str:
 def _published(judges: Sequence[JudgeReport], published: Sequence[Published]) -> str:
     if not published:
         return ""
-    ours = [(judge.name, judge.score.headline.value, True) for judge in judges]
-    others = [(f"{each.system}", each.value, False) for each in published]
+    ours: list[tuple[str, float | None, bool]] = [
+        (judge.name, judge.score.headline.value, True) for judge in judges
+    ]
+    others: list[tuple[str, float | None, bool]] = [
+        (each.system, each.value, False) for each in published
+    ]
     every = sorted(ours + others, key=lambda row: -(row[1] if row[1] is not None else -1.0))
     lines = [Line(name, (Mark(value),)) for name, value, _ in every]
     own = frozenset(place for place, row in enumerate(every) if row[2])

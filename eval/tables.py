@@ -7,12 +7,12 @@ renders them escapes them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from openreward.eval.benchmark import Number
 from openreward.eval.report import JudgeReport, Report
-from openreward.types import VerdictStatus
+from openreward.types import ToolStatus, VerdictStatus
 
 DASH = "–"
 STATUSES: tuple[VerdictStatus, ...] = get_args(VerdictStatus)
@@ -162,5 +162,5 @@ def _each(amount: float | None, digits: int = 2) -> str:
     return DASH if amount is None else f"{amount:.{digits}f}"
 
 
-def _counts(counts: dict[str, int] | dict[VerdictStatus, int]) -> str:
+def _counts(counts: Mapping[ToolStatus, int] | Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())

@@ -75,7 +75,8 @@ class TrajectoryFlags:
 def takes(command: Callable[..., None]) -> Callable[..., None]:
     """The command as typer reads it: each parameter that is a group gives way to its fields."""
     hints = typing.get_type_hints(command, include_extras=True)
-    plain, groups = [], {}
+    plain: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
     for parameter in inspect.signature(command).parameters.values():
         kind = hints[parameter.name]
         if not dataclasses.is_dataclass(kind):
@@ -97,7 +98,7 @@ def takes(command: Callable[..., None]) -> Callable[..., None]:
     def spread(**given: Any) -> None:
         made = {}
         for name, kind in groups.items():
-            names = [field.name for field in dataclasses.fields(typing.cast(Any, kind))]
+            names = [field.name for field in dataclasses.fields(kind)]
             made[name] = kind(**{each: given.pop(each) for each in names})
         command(**given, **made)
 
