@@ -77,14 +77,19 @@ def read_calls(text: str) -> Reading:
 
 def read_verdict(text: str, tie: bool = False) -> Verdict:
     """The verdict of a turn; `tie` says whether a tie is a verdict here."""
-    said = {answer.said.strip() for answer in _answers(visible(text))}
-    words = {word.upper() if word.isascii() else word for word in said}  # else "tıe" is TIE
+    different = {each.strip() for each in said(text)}
+    words = {word.upper() if word.isascii() else word for word in different}  # else "tıe" is TIE
     word = words.pop() if len(words) == 1 else ""
     if tie and word == "TIE":
         return Verdict(status="tie")
     if len(word) == 1 and word in LETTERS:
         return Verdict(status="ok", winner=LETTERS.index(word))
     return Verdict(status="unparsed")
+
+
+def said(text: str) -> list[str]:
+    """What stands in each `<answer>…</answer>` of the visible text."""
+    return [answer.said for answer in _answers(visible(text))]
 
 
 def explanation(text: str) -> str:

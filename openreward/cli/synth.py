@@ -1,0 +1,17 @@
+"""`openreward synth`: make data for judges. Each command has a module of its own."""
+
+from __future__ import annotations
+
+import typer
+
+from openreward.cli.synth_scenarios import scenarios
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def _synth() -> None:
+    """Make data for judges."""
+
+
+app.command("scenarios")(scenarios)

@@ -1,0 +1,337 @@
+r"""`openreward synth scenarios`: a test set like RMB from a user's own prompts.
+
+    openreward synth scenarios prompts.jsonl -o set --endpoint URL --model JUDGE \
+        --writer small=local --writer big=https://host/v1,model=NAME,key=VAR --writer ...
+
+The folder gets rows.jsonl (all that was asked and answered), dropped.jsonl, summary.json, and rmb/
+with the items in RMB's format, which `openreward eval rmb --data set/rmb` reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+from pydantic import JsonValue, ValidationError
+
+from openreward import __version__
+from openreward.batch import Output, run_rows
+from openreward.cli import options as o
+from openreward.cli.engine import open_policy
+from openreward.cli.flags import EngineFlags, takes
+from openreward.cli.progress import RunProgress
+from openreward.cli.scenario_summary import finish_set, show_scenarios
+from openreward.cli.writers import FORM, OpenWriter, WriterChoice, open_writers, read_writers
+from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError, UserError
+from openreward.loose_json import clean
+from openreward.records import DataFile, RowError, describe_file, explain, read_rows
+from openreward.resume import Manifest
+from openreward.synth.near_duplicates import NearDuplicates
+from openreward.synth.scenario_counts import measurer
+from openreward.synth.scenario_labels import Label, read_labels
+from openreward.synth.scenario_prompts import SCENARIO_PROMPTS_VERSION
+from openreward.synth.scenario_records import ScenarioRow, ScenarioSettings
+from openreward.synth.scenario_sift import PromptRow, sift
+from openreward.synth.scenarios import Construction
+from openreward.synth.writer import Writer
+
+SIFTING, WRITING, ITEMS = "Which prompts stay", "Answers and their scores", "Pairs and items"
+_D = ScenarioSettings()
+_MOST_SLOTS = 16  # requests at once on the embedded engine
+
+
+def _sifting(text: str) -> typer.models.OptionInfo:
+    return typer.Option(rich_help_panel=SIFTING, help=text)  # type: ignore[no-any-return]
+
+
+def _writing(text: str) -> typer.models.OptionInfo:
+    return typer.Option(rich_help_panel=WRITING, help=text)  # type: ignore[no-any-return]
+
+
+def _items(text: str) -> typer.models.OptionInfo:
+    return typer.Option(rich_help_panel=ITEMS, help=text)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class ScenarioFlags:
+    """How prompts are sifted, answered, scored and paired: the fields of `ScenarioSettings`."""
+
+    language: Annotated[
+        Literal["english", "any"], _sifting("english: drop what is not; any: take all.")
+    ] = _D.language
+    latin: Annotated[float, _sifting("English: least share of letters in Latin script.")] = _D.latin
+    small_words: Annotated[
+        float, _sifting("English: least share of its small words (the, of, and, ...).")
+    ] = _D.small_words
+    shortest: Annotated[int, _sifting("Characters of a prompt, at least.")] = _D.shortest
+    longest: Annotated[int, _sifting("Characters of a prompt, at most.")] = _D.longest
+    near: Annotated[
+        float,
+        _sifting("Share of runs of three words in common that makes a duplicate (by words only)."),
+    ] = _D.near
+    easy: Annotated[
+        float, _sifting("A weak model's answer of this score drops the prompt; over 5: none.")
+    ] = _D.easy
+    writer_tokens: Annotated[
+        int, _writing("Tokens of an answer; a longer one is cut, and not used.")
+    ] = _D.writer_tokens
+    instruction: Annotated[
+        str | None, _writing("A system message for the writers, such as a length to keep to.")
+    ] = None
+    judge_temperature: Annotated[float, _writing("The judge's temperature.")] = _D.judge_temperature
+    judge_tokens: Annotated[int, _writing("Tokens of a turn of the judge.")] = _D.judge_tokens
+    prompt_tokens: Annotated[
+        int, _writing("Tokens of a prompt as the judge is shown it; a longer one is cut.")
+    ] = _D.prompt_tokens
+    answer_tokens: Annotated[
+        int, _writing("Tokens of an answer as the judge is shown it; a longer one is cut.")
+    ] = _D.answer_tokens
+    apart: Annotated[float, _items("Scores of a pair differ by less than this.")] = _D.apart
+    fewest_losers: Annotated[int, _items("Losers of a best-of-N item, at least.")] = (
+        _D.fewest_losers
+    )
+    most_losers: Annotated[int, _items("Losers of a best-of-N item, at most.")] = _D.most_losers
+    seed: Annotated[int, _items("Of all that is drawn.")] = _D.seed
+
+    def settings(self) -> ScenarioSettings:
+        """The settings; raises `UserError` where one is out of its range."""
+        given = {name: getattr(self, name) for name in ScenarioSettings.model_fields}
+        try:
+            return ScenarioSettings.model_validate(given)
+        except ValidationError as error:
+            raise UserError(f"settings: {explain(error)}") from None
+
+
+class Plan(NamedTuple):
+    """What a run is to do."""
+
+    input: Path
+    folder: Path
+    engine: EngineFlags
+    writers: tuple[WriterChoice, ...]
+    weak: WriterChoice
+    temperature: float
+    labels: tuple[Label, ...]
+    settings: ScenarioSettings
+    resume: bool
+    concurrency: int | None
+    limit: int | None
+    as_json: bool
+
+    @property
+    def rows(self) -> Path:
+        """Where rows go."""
+        return self.folder / "rows.jsonl"
+
+
+@takes
+def scenarios(
+    input: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROMPTS",
+            help="JSONL, JSON list or Parquet: prompt or query, messages, conversation_input.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the set goes.")
+    ],
+    engine: EngineFlags,
+    flags: ScenarioFlags,
+    writer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=TARGET",
+            rich_help_panel=WRITING,
+            help=f"A model that answers, repeatable: {FORM}. TARGET: engine (of the flags), local, "
+            "a URL, MODULE:FACTORY. Several of one engine are named as samples of one.",
+        ),
+    ] = None,
+    writer_temperature: Annotated[
+        float, typer.Option(min=0.0, rich_help_panel=WRITING, help="For writers that name none.")
+    ] = 0.2,
+    weak: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=TARGET",
+            rich_help_panel=SIFTING,
+            help="The weak model, whose good answer makes a prompt too easy; as --writer.",
+        ),
+    ] = "weak=engine,temperature=0",
+    labels: Annotated[
+        str,
+        typer.Option(
+            metavar="classes|leaves|FILE",
+            rich_help_panel=SIFTING,
+            help="RMB's 12 classes or 37 leaves, or rows of your own with label, description.",
+        ),
+    ] = "classes",
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=ITEMS,
+            help="What people say of pairs: pair_uid and label (0: chosen, 1: reject, tie) or "
+            "winner. May be given later, with --resume.",
+        ),
+    ] = None,
+    resume: o.Resume = False,
+    concurrency: o.Concurrency = None,
+    limit: o.Limit = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Build a test set in RMB's format from your own prompts; Ctrl-C stops it, --resume goes on.
+
+    Each prompt: language and length; no duplicate; one scenario in three ballots; not answered
+    well by a weak model; answers of several models; five features; scores; pairs.
+    """
+    writers = read_writers(writer or ())
+    if len(writers) < 2:
+        raise UserError(
+            f"expected at least two --writer (three for best-of-N items), got {len(writers)}; for "
+            "samples of one engine: --writer a=engine --writer b=engine,temperature=0.9"
+        )
+    plan = Plan(
+        input=input,
+        folder=output,
+        engine=engine,
+        writers=writers,
+        weak=read_writers([weak])[0],
+        temperature=writer_temperature,
+        labels=read_labels(labels),
+        settings=flags.settings(),
+        resume=resume,
+        concurrency=concurrency,
+        limit=limit,
+        as_json=as_json,
+    )
+    if human is not None and not human.is_file():
+        raise UserError(f"--human {human}: expected a file, got none")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{output}: cannot be a folder of results: {error.strerror}") from None
+    try:
+        manifest, errors = asyncio.run(_build(plan))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; what is done is in {plan.rows}; the same command with --resume goes on"
+        ) from None
+    summary = finish_set(output, manifest, plan.settings, errors, human)
+    show_scenarios(summary, as_json)
+    failed = manifest.totals.status.get("error") or manifest.dropped
+    raise typer.Exit(SOME_ROWS_FAILED if failed else 0)
+
+
+async def _build(plan: Plan) -> tuple[Manifest, list[RowError]]:
+    rows, data = read_rows(plan.input, PromptRow), describe_file(plan.input)
+    choice = plan.engine.choice()
+    at_once = plan.concurrency or choice.rows_at_once()
+    slots = min(_MOST_SLOTS, at_once * max(3, len(plan.writers)))
+    async with AsyncExitStack() as stack:
+        policy = await stack.enter_async_context(open_policy(choice, slots))
+        tokens = plan.settings.writer_tokens
+        weak, writers = await open_writers(
+            plan.weak,
+            plan.writers,
+            choice,
+            policy,
+            stack,
+            slots=slots,
+            temperature=plan.temperature,
+            max_tokens=tokens,
+        )
+        construction = Construction(
+            judge=Writer(
+                policy,
+                "judge",
+                plan.settings.judge_temperature,
+                max_tokens=plan.settings.judge_tokens,
+            ),
+            weak=weak.writer,
+            writers=[each.writer for each in writers],
+            labels=plan.labels,
+            settings=plan.settings,
+        )
+        manifest = _manifest(plan, weak, writers, construction, data, at_once)
+        kept = stack.enter_context(NearDuplicates(plan.settings.near))
+        output = stack.enter_context(
+            Output(
+                plan.rows,
+                ScenarioRow,
+                measurer(plan.settings),
+                manifest,
+                resume=plan.resume,
+            )
+        )
+        progress = stack.enter_context(_Progress(_total(data, plan.limit), plan.as_json))
+        await run_rows(
+            sift(rows, plan.settings, kept),
+            lambda prompt: prompt.id,
+            construction.build,
+            output,
+            progress=progress,
+            concurrency=at_once,
+            limit=plan.limit,
+        )
+    return output.manifest("finished"), progress.errors
+
+
+class _Progress(RunProgress):
+    """Keeps what is wrong with input rows, for the list of what was dropped."""
+
+    def __init__(self, total: int | None, as_json: bool) -> None:
+        super().__init__(total, as_json, "building")
+        self.errors: list[RowError] = []
+
+    def drop(self, error: RowError) -> None:
+        """An input row cannot be used."""
+        self.errors.append(error)
+        super().drop(error)
+
+
+def _manifest(
+    plan: Plan,
+    weak: OpenWriter,
+    writers: list[OpenWriter],
+    construction: Construction,
+    data: DataFile,
+    at_once: int,
+) -> Manifest:
+    policy = construction.judge.policy
+    config: dict[str, JsonValue] = {
+        "model": policy.model,
+        "path": policy.path,
+        "policy": plan.engine.policy,
+        "prompts": SCENARIO_PROMPTS_VERSION,
+        "labels": [label.model_dump() for label in plan.labels],
+        "weak": weak.config,
+        "writers": [each.config for each in writers],
+        "settings": plan.settings.model_dump(mode="json", exclude={"seed"}),
+    }
+    choice = plan.engine.choice()
+    addresses = [each.engine(choice).address() for each in (plan.weak, *plan.writers)]
+    return Manifest(
+        program="synth scenarios",
+        state="running",
+        config={key: clean(value) for key, value in config.items()},
+        setup={
+            "endpoint": choice.address(),
+            "writers": [*addresses],
+            "concurrency": at_once,
+            "limit": plan.limit,
+        },
+        seed=plan.settings.seed,
+        versions={"openreward": __version__, "python": platform.python_version()},
+        data=data,
+    )
+
+
+def _total(data: DataFile, limit: int | None) -> int | None:
+    known = [number for number in (data.lines, limit) if number is not None]
+    return min(known, default=None)
