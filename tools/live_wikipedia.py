@@ -130,16 +130,23 @@ class LiveWikipedia:
             hits = await self._wiki.search(words, min(k + _SPARE, _MOST_HITS), hits.next)
             for batch in _batches([*titles, *hits.titles]):
                 if len(gathered.documents) < k:
-                    await self._add(gathered, batch, titles)
+                    await self._add(gathered, batch, titles, hits.titles)
             titles = ()
             if len(gathered.documents) >= k:
                 break
         return gathered
 
-    async def _add(self, gathered: _Gathered, batch: Sequence[str], titles: Sequence[str]) -> None:
+    async def _add(
+        self,
+        gathered: _Gathered,
+        batch: Sequence[str],
+        titles: Sequence[str],
+        hits: Sequence[str],
+    ) -> None:
         """The pages that a batch leads to; exact is one that a title of the query names."""
         folded = {fold(title) for title in titles}
-        answer = await self._wiki.introductions(batch)
+        known = {fold(title) for title in hits}
+        answer = await self._wiki.introductions(batch, [t for t in batch if fold(t) in known])
         reached = [(title, found) for title in batch if (found := answer.find(title))]
         for title, found in reached:
             named = fold(found.page.title) in folded or (title in titles and not found.within)

@@ -164,6 +164,18 @@ def _empty_list(sound: Answer, asked: Asked, place: Place) -> Answer | None:
     return of_xml(re.sub(r"<Id>\d+</Id>\s*", "", body))
 
 
+def _pages_unsaid(sound: Answer, asked: Asked, place: Place) -> Answer | None:
+    """Nothing of what the service itself has just listed; arXiv lists whole papers."""
+    if "titles" in asked.params:
+        return of_json({"batchcomplete": "", "query": {"pages": {}}})
+    if "efetch" in asked.path:
+        return replace(
+            sound,
+            body=re.sub(rb"<PubmedArticle>.*</PubmedArticle>", b"", sound.body, flags=re.DOTALL),
+        )
+    return None
+
+
 def nothing(name: Name, sound: Answer, asked: Asked) -> Answer:
     """What the service says when really nothing matches."""
     if name == "wikipedia":
@@ -229,6 +241,11 @@ FAULTS = (
         always(of_html(HTML, 503)),
         {"wikipedia": "unavailable", "arxiv": "ok", "pubmed": "unavailable"},
         skip=1,
+    ),
+    Fault(
+        "listed, then unknown",
+        _pages_unsaid,
+        {"wikipedia": "unavailable", "arxiv": "ok", "pubmed": "unavailable"},
     ),
     Fault("an empty page each time", _empty_list, "unavailable"),
     Fault("error feed, 200", _error, "unavailable"),
