@@ -79,8 +79,8 @@ class Items:
         self._shapes: Interned[Shape] = Interned()
         self._keys: Interned[Key] = Interned()
         self._lengths = array("I")
-        self._answers = array("Q", [0])  # where the answers of an example begin
-        self._starts = array("Q", [0])  # where its comparisons begin
+        self._answers = array("I", [0])  # where the answers of an example begin
+        self._starts = array("I", [0])  # where its comparisons begin
         self._placed = array("B")
 
     def append(self, example: Example, comparisons: tuple[Comparison, ...], seed: int) -> None:
@@ -101,6 +101,10 @@ class Items:
     def groups(self, item: int) -> dict[str, str]:
         """Where it belongs, level -> name."""
         return dict(self._groups[item])
+
+    def levels(self) -> list[str]:
+        """The levels of groups that examples have."""
+        return list(dict.fromkeys(name for each in self._groups.values() for name, _ in each))
 
     def members(self, level: str) -> dict[str, array[int]]:
         """The items of each group of a level, groups in the order of the examples."""

@@ -20,6 +20,7 @@ import typer
 
 from openreward.cli import options as o
 from openreward.cli.engine import open_policy
+from openreward.cli.eval_compare import compare_command
 from openreward.cli.eval_run import (
     Contender,
     Run,
@@ -166,6 +167,7 @@ def benchmark_command(
     raise typer.Exit(SOME_ROWS_FAILED if made.left_out or made.partial or failed else 0)
 
 
+app.command("compare")(compare_command)
 for _name, _benchmark in BENCHMARKS.items():
     app.command(_name, help=f"Measure a judge on {_benchmark.title}.")(benchmark_command)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -30,14 +31,19 @@ def write_report(report: Report, folder: Path) -> None:
         "report.html": render_html(report, title, PUBLISHED.get(report.benchmark, ())),
     }
     for name, text in files.items():
-        path = folder / name
-        part = folder / f".{name}.{os.getpid()}.tmp"
-        try:
-            part.write_text(text, "utf-8", "backslashreplace")
-            part.replace(path)
-        except OSError as error:
+        replace_text(folder / name, text)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file at once, or leave the file as it is."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        part.write_text(text, "utf-8", "backslashreplace")
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
             part.unlink(missing_ok=True)
-            raise RecordError(f"{path}: cannot be written: {error.strerror}") from None
+        raise RecordError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def show_report(report: Report, folder: Path, as_json: bool) -> None:
