@@ -32,6 +32,7 @@ COMMANDS = {
     "index": "Build and search local indexes.",
     "documents": "Fetch documents from live services.",
     "model": "Fetch and list local models.",
+    "synth": "Make data for judges, such as a test set from your own prompts.",
     "budget": "Keep one rate for live services over several machines.",
 }
 EPILOG = (
