@@ -27,6 +27,8 @@ NOT_RUN = (
     "openreward model fetch",
     "openreward index fetch ",
     "openreward doctor --endpoint ",
+    "openreward search wikipedia ",
+    "openreward documents fetch ",
 )
 EXIT_CODES = {"openreward doctor": (0, 2)}  # 2: it found something missing, and said what
 
