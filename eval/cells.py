@@ -72,7 +72,8 @@ class Slot:
     def __init__(self, examples: int, answers: int) -> None:
         self._codes = array("B", bytes(examples))  # 1, 2, 3: ok in one of the forms
         self._values = array("d", bytes(8 * answers))
-        self._places = array("I", bytes(4 * answers))
+        self._answers = answers
+        self._places: array[int] | None = None  # None while all listings are in the given order
 
     def taken(self, item: int) -> bool:
         """Whether something was said of the example."""
@@ -82,14 +83,21 @@ class Slot:
         self, item: int, start: int, said: Valued | VerdictStatus, order: Sequence[int]
     ) -> None:
         """Keep a listing, or why there is none; an example's answers are kept from `start` on."""
-        for place, index in enumerate(order):
-            self._places[start + index] = place
+        self._place(start, order)
         if isinstance(said, str):
             self._codes[item] = len(_FORMS) + _CODES[said]
             return
         self._codes[item] = 1 + _FORMS.index(said.form)
         for index, value in enumerate(said.values):
             self._values[start + index] = value
+
+    def _place(self, start: int, order: Sequence[int]) -> None:
+        if self._places is None and list(order) == list(range(len(order))):
+            return
+        if self._places is None:
+            self._places = array("I", range(self._answers))  # in the given order, all of them
+        for place, index in enumerate(order):
+            self._places[start + index] = start + place
 
     def status(self, item: int) -> VerdictStatus | Literal["missing"]:
         """How the listing of an example ended."""
@@ -107,7 +115,8 @@ class Slot:
     def get(self, item: int, start: int, first: int, second: int) -> tuple[Outcome, int]:
         """The outcome of two answers, and whether the second was shown before the first."""
         status = self.status(item)
-        order = int(self._places[start + first] > self._places[start + second])
+        places = self._places or range(self._answers)
+        order = int(places[start + first] > places[start + second])
         if status != "ok":
             return Outcome(status), order
         return compared(self._values, start, first, second), order

@@ -71,15 +71,19 @@ def won_twice(sheet: Sheet) -> ItemValue:
 
 
 def kept(value: ItemValue, count: int) -> ItemValue:
-    """The same values, each worked out once: several groups ask for them."""
-    unknown, none = -1.0, -2.0
-    found = array("d", [unknown]) * count
+    """The same values, each worked out once (several groups ask for them), in a byte an item."""
+    codes, table = bytearray(count), list[float | None]()
+    numbers: dict[float | None, int] = {}  # from 1; 0 is not worked out yet
 
     def look(item: int) -> float | None:
-        if found[item] == unknown:
-            new = value(item)
-            found[item] = none if new is None else new
-        return None if found[item] == none else found[item]
+        if codes[item]:
+            return table[codes[item] - 1]
+        new = value(item)
+        if new not in numbers and len(table) < 255:
+            table.append(new)
+            numbers[new] = len(table)
+        codes[item] = numbers.get(new, 0)
+        return new
 
     return look
 

@@ -7,7 +7,6 @@ judge that writes is worth 0.5, and equal scores are worth 0.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -137,7 +136,7 @@ class RewardBench:
             numbers=(
                 _overall(
                     sheet,
-                    won(sheet),
+                    value if sheet.orderless else won(sheet),
                     f"{OVERALL}; one drawn order; a tie or no verdict is wrong",
                     "accuracy, ties wrong",
                 ),
@@ -188,5 +187,5 @@ def _overall(sheet: Sheet, value: ItemValue, rule: str, name: str = "accuracy") 
     for of in _by_section(sheet, value).values():
         used = [stratum for stratum in of if stratum.values]
         total = sum(stratum.weight for stratum in used)
-        strata += [Stratum(array("d", values), weight / total) for values, weight in used]
+        strata += [Stratum(values, weight / total) for values, weight in used]
     return weighted(name, strata, rule, sheet.seed)
