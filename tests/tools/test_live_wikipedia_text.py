@@ -103,9 +103,9 @@ def test_a_page_that_lists_nothing_is_given_by_its_text(extract: str, text: str)
     "unit", ["<li><b>", "<a title='x'>", "</li>", "<", "&#", "<li", "<!--", "<![CDATA[", "<b><li>x"]
 )
 def test_odd_html_is_read_in_bounded_time(unit: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()  # a busy machine takes longer
     list_options("x", unit * (1_000_000 // len(unit)), "y")
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @given(st.text(alphabet="<>/libap =\"'title&;#!-x[]"))
