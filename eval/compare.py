@@ -17,7 +17,7 @@ from openreward.eval.measures import STRICT, ItemValue, weighted
 from openreward.eval.per_item import Slice
 from openreward.eval.run import Plan
 from openreward.eval.sheet import Sheet
-from openreward.eval.stats import Stratum
+from openreward.eval.stats import Stratum, mean
 from openreward.records import DataFile
 from openreward.types import Record
 
@@ -164,20 +164,29 @@ def _contrast(
     for each in used:
         total[each.part] = total.get(each.part, 0.0) + each.weight
 
-    def number(name: str, value: Callable[[int], float]) -> Number:
-        strata = [
+    def strata(value: Callable[[int], float]) -> list[Stratum]:
+        return [
             Stratum(_hefted(each.items, value, heft), each.weight / total[each.part])
             for each in used
         ]
-        return weighted(name, strata, rule, sides.sheet.seed)
+
+    def difference(item: int) -> float:
+        return values.a[item] - values.b[item]
 
     return Contrast(
         level=named[0],
         name=named[1],
-        a=number("a", values.a.__getitem__),
-        b=number("b", values.b.__getitem__),
-        difference=number("a - b", lambda item: values.a[item] - values.b[item]),
+        a=_plain("a", strata(values.a.__getitem__)),
+        b=_plain("b", strata(values.b.__getitem__)),
+        difference=weighted("a - b", strata(difference), rule, sides.sheet.seed),
     )
+
+
+def _plain(name: str, strata: Sequence[Stratum]) -> Number:
+    """The weighted mean; the interval that matters is the difference's."""
+    n, total = sum(len(each.values) for each in strata), sum(each.weight for each in strata)
+    value = sum(each.weight * (mean(each.values) or 0.0) for each in strata)
+    return Number(name=name, value=value / total if total else None, n=n)
 
 
 def _hefted(

@@ -21,6 +21,7 @@ import typer
 from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.eval_compare import compare_command
+from openreward.cli.eval_correlate import correlate_command
 from openreward.cli.eval_run import (
     Contender,
     Run,
@@ -168,6 +169,7 @@ def benchmark_command(
 
 
 app.command("compare")(compare_command)
+app.command("correlate")(correlate_command)
 for _name, _benchmark in BENCHMARKS.items():
     app.command(_name, help=f"Measure a judge on {_benchmark.title}.")(benchmark_command)
 
