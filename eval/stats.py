@@ -6,7 +6,9 @@ come from the seed given; global random state is never touched.
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
@@ -14,7 +16,8 @@ from typing import NamedTuple
 
 Z = 1.959963984540054  # the 97.5th percentile of the normal distribution
 RESAMPLES = 1000
-EXACT = 2000  # values up to which a stratum is resampled one by one
+EXACT = 2000  # up to so many right or wrong items a stratum is drawn exactly,
+ONE_BY_ONE = 300  # up to so many of other values; larger ones have their mean's normal limit
 
 
 class Interval(NamedTuple):
@@ -80,7 +83,7 @@ def paired_bootstrap(
 def stratified(strata: Sequence[Stratum], seed: int) -> Interval | None:
     """Bootstrap interval of the weighted mean of strata's means, each stratum drawn by itself.
 
-    A stratum of more than 2,000 values has its mean drawn from the normal limit instead.
+    The draws of a large stratum's mean come from its normal limit.
     """
     strata = [stratum for stratum in strata if stratum.values]
     total = math.fsum(stratum.weight for stratum in strata)
@@ -95,12 +98,26 @@ def stratified(strata: Sequence[Stratum], seed: int) -> Interval | None:
 
 
 def _drawn_means(values: Sequence[float], random: Random) -> list[float]:
-    n = len(values)
-    if n <= EXACT:
+    n, (low, *_, high) = len(values), [*sorted(set(values)), max(values)]
+    if low == high:
+        return [low] * RESAMPLES
+    if n <= EXACT and all(value in (low, high) for value in values):
+        return _drawn_of_two(low, high, sum(value == high for value in values), n, random)
+    if n <= ONE_BY_ONE:
         return [math.fsum(random.choices(values, k=n)) / n for _ in range(RESAMPLES)]
     middle = math.fsum(values) / n
     error = math.sqrt(math.fsum((value - middle) ** 2 for value in values)) / n
-    return [random.gauss(middle, error) for _ in range(RESAMPLES)]
+    return [min(high, max(low, random.gauss(middle, error))) for _ in range(RESAMPLES)]
+
+
+def _drawn_of_two(low: float, high: float, highs: int, n: int, random: Random) -> list[float]:
+    """Means of n values drawn from two: the number of high ones is binomial."""
+    share = math.log(highs / n), math.log(1 - highs / n)
+    ways = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(n + 1))
+    chances = [math.exp(w + k * share[0] + (n - k) * share[1]) for k, w in enumerate(ways)]
+    up_to = list(itertools.accumulate(chances))
+    counts = (bisect_left(up_to, random.random() * up_to[-1]) for _ in range(RESAMPLES))
+    return [low + (high - low) * count / n for count in counts]
 
 
 def percentiles(values: Sequence[float]) -> Interval | None:

@@ -68,6 +68,33 @@ def test_the_bootstrap_comes_near_the_normal_interval() -> None:
     assert interval.high == pytest.approx(0.3 + error, abs=0.006)
 
 
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        [1.0] * 120 + [0.0] * 80,  # two values: by their binomial
+        [1.0] * 120 + [0.0] * 79 + [0.5],  # one by one
+        [1.0] * 1500 + [0.0] * 1000,  # the normal limit
+        [2.0] * 180 + [1.0] * 120 + [1.5],
+    ],
+    ids=["two values", "one by one", "normal limit", "other values"],
+)
+def test_every_way_of_drawing_has_the_same_spread(drawn: list[float]) -> None:
+    interval = stats.stratified([Stratum(drawn)], 5)
+    assert interval is not None
+    middle = sum(drawn) / len(drawn)
+    error = math.sqrt(sum((value - middle) ** 2 for value in drawn)) / len(drawn)
+    assert interval.low == pytest.approx(middle - 1.96 * error, abs=0.3 * error)
+    assert interval.high == pytest.approx(middle + 1.96 * error, abs=0.3 * error)
+
+
+@pytest.mark.parametrize("n", [3, 500, 5000])
+def test_no_drawn_mean_is_outside_the_values(n: int) -> None:
+    for drawn in ([1.0] * n + [0.0], [1.0] * n + [0.0, 0.5]):
+        interval = stats.stratified([Stratum(drawn)], 0)
+        assert interval is not None
+        assert 0 <= interval.low < interval.high <= 1
+
+
 @pytest.mark.parametrize("n", [1000, 3000])
 def test_strata_are_drawn_each_by_itself(n: int) -> None:
     interval = stats.stratified([Stratum([1.0] * n, 3.0), Stratum([0.0] * n, 1.0)], 0)
