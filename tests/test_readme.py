@@ -29,6 +29,8 @@ NOT_RUN = (
     "openreward doctor --endpoint ",
     "openreward search wikipedia ",
     "openreward documents fetch ",
+    "openreward eval ",
+    "openreward synth ",
 )
 EXIT_CODES = {"openreward doctor": (0, 2)}  # 2: it found something missing, and said what
 
