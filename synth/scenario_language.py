@@ -23,7 +23,7 @@ _ENGLISH = (
 )
 _OTHERS = {
     "German": "der die das und ist nicht ein eine mit für auf den dem sich wie ich zu von auch",
-    "French": "le la les des et est une dans que pour pas sur avec qui je vous du au un ce en",
+    "French": "le la les de des et est une dans que pour pas sur avec qui je vous du au un ce en",
     "Spanish": "el la los las de que y en un una por con para es como se del al qué cómo lo su",
     "Italian": "il di che è per un una con non sono del della gli le la come e nel si qual questo",
     "Portuguese": "os de que e em um uma para com não por é da dos se como qual na ao você eu o",

@@ -132,8 +132,10 @@ async def open_writers(
             opened[engine] = await stack.enter_async_context(open_policy(engine, slots))
     many = Counter(engines[1:])
     found = [
-        _open_writer(choice, engine, opened[engine], many[engine] > 1, temperature, max_tokens)
-        for choice, engine in zip((weak, *choices), engines, strict=True)
+        _open_writer(
+            choice, engine, opened[engine], temperature, max_tokens, bool(at) and many[engine] > 1
+        )
+        for at, (choice, engine) in enumerate(zip((weak, *choices), engines, strict=True))
     ]
     return found[0], found[1:]
 
@@ -142,9 +144,9 @@ def _open_writer(
     choice: WriterChoice,
     engine: EngineChoice,
     policy: Policy,
-    shared: bool,
     temperature: float,
     max_tokens: int,
+    shared: bool,
 ) -> OpenWriter:
     warm = temperature if choice.temperature is None else choice.temperature
     name = choice.name
