@@ -59,6 +59,10 @@ class Unusable(Exception):
     """Raised by a reader: this answer is broken or unexpectedly empty; asking again may help."""
 
 
+class AskedTooOften(Unusable):
+    """Raised by a reader: the answer says what status 429 would; everybody waits for a while."""
+
+
 class _Fault(Exception):
     """One try that failed and may be repeated; `pause` is how long everybody has to wait."""
 
@@ -127,9 +131,9 @@ class Fetch:
         """What `read` makes of the answer to `url + path?params`.
 
         `read` sees only answers whose status is among `statuses`, and checks the content type
-        itself. It raises `Unusable` to have it asked again (after the last try: `unavailable`), or
-        `ToolError` for what is final. Raises `ToolError`: `rate_limited`, `unavailable`, `timeout`;
-        `bad_query` for a request too long to be sent.
+        itself. It raises `Unusable` to have it asked again (after the last try: `unavailable`, for
+        `AskedTooOften` `rate_limited`), or `ToolError` for what is final. Raises `ToolError`:
+        `rate_limited`, `unavailable`, `timeout`; `bad_query` for a request too long to be sent.
         """
         url = self._url(path, params)
         async with self._connections() as transport:
@@ -137,8 +141,7 @@ class Fetch:
                 try:
                     return read(await self._follow(transport, url, statuses))
                 except Unusable as error:
-                    said = shorten(without_secrets(self.service, " ".join(str(error).split())), 160)
-                    fault = _Fault("unavailable", f"its answer was of no use: {said}")
+                    fault = self._no_use(error)
                 except _Fault as error:
                     fault = error
                 _log.info("%s, try %d: %s", self.service.name, number, fault)
@@ -213,6 +216,12 @@ class Fetch:
         finally:
             await response.aclose()
         return _Answer(response.status_code, response.headers, content)
+
+    def _no_use(self, error: Unusable) -> _Fault:
+        said = shorten(without_secrets(self.service, " ".join(str(error).split())), 160)
+        if isinstance(error, AskedTooOften):
+            return _Fault("rate_limited", f"it answered: {said}", all_wait=True)
+        return _Fault("unavailable", f"its answer was of no use: {said}")
 
     def _refusal(self, answer: _Answer) -> _Fault | ToolError:
         """What a status means that nobody asked for."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openreward.errors import ToolError, shorten
 from openreward.loose_json import clean
-from openreward.tools.fetch import Reply, Unusable
+from openreward.tools.fetch import AskedTooOften, Reply, Unusable
 
 Json = dict[str, Any]  # as the package takes it; only its checked form leaves this file
 M = TypeVar("M", bound=BaseModel)
@@ -249,11 +249,7 @@ def _raise_error(error: object) -> None:
     code = str(named.get("code", ""))
     said = shorten(f"{code}: {named.get('info', named.get('text', ''))}" if code else first, 160)
     if code.startswith(_LIMITED):
-        raise ToolError(
-            "rate_limited",
-            f"wikipedia limits how often it may be asked ({said}); go on with what you have, or "
-            "search elsewhere",
-        )
+        raise AskedTooOften(said)
     if code.startswith(_SYNTAX):
         raise ToolError(
             "bad_query",

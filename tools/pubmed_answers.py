@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from openreward.errors import ToolError, shorten
-from openreward.tools.fetch import Reply, Unusable
+from openreward.tools.fetch import AskedTooOften, Reply, Unusable
 from openreward.tools.pubmed_records import ARTICLES, Article, read_article
 from openreward.tools.xml_reader import BrokenXml, read_xml
 
@@ -86,7 +86,7 @@ def _refused(reply: Reply) -> Exception:
     except (ValueError, RecursionError):
         return Unusable("PubMed's answer is neither XML nor JSON")
     if _LIMIT.search(error):
-        return Unusable("PubMed says that it is asked too often")
+        return AskedTooOften("PubMed says that it is asked too often")
     if _BAD_KEY.search(error):
         return ToolError(
             "unavailable",

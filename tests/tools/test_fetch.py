@@ -16,7 +16,7 @@ from service_server import Answer, Asked, ServiceServer
 
 from openreward import __version__
 from openreward.errors import ToolError, UserError
-from openreward.tools.fetch import Fetch, Reply, Unusable
+from openreward.tools.fetch import AskedTooOften, Fetch, Reply, Unusable
 
 
 def test_a_request_says_who_asks_and_carries_its_parameters() -> None:
@@ -114,6 +114,17 @@ def test_what_the_reader_cannot_use_is_asked_again() -> None:
         assert len(server.requests) == 3
     assert error.status == "unavailable"
     assert "its answer was of no use: 'an empty page'; after 3 tries" in str(error)
+
+
+def test_a_limit_that_only_the_answer_tells_of_lets_everybody_wait() -> None:
+    def read(reply: Reply) -> None:
+        raise AskedTooOften("ratelimited: slow down")
+
+    budget = FreeBudget()
+    with ServiceServer(always(Answer(body=b"{}"))) as server:
+        error = fails(service(server.url), budget=budget, read=read)
+    assert (error.status, len(budget.pauses), budget.under_way) == ("rate_limited", 3, 0)
+    assert "it answered: 'ratelimited: slow down'; after 3 tries" in str(error)
 
 
 def test_what_the_reader_says_finally_is_final() -> None:

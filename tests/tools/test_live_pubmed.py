@@ -175,7 +175,7 @@ def test_a_record_that_was_named_is_shown_whole() -> None:
         (of_xml("<eSearchResult><Count>5</Count><IdList/></eSearchResult>"), "unavailable"),
         (of_xml("<eSearchResult><Count>5</Count>"), "unavailable"),
         (of_xml("<a>" * 100_000), "unavailable"),
-        (of_json({"error": "API rate limit exceeded", "api-key": "k"}), "unavailable"),
+        (of_json({"error": "API rate limit exceeded", "api-key": "k"}), "rate_limited"),
         (of_json({"error": "API rate limit exceeded", "api-key": "k"}, 429), "rate_limited"),
         (of_json({"error": "API key invalid", "api-key": "k"}, 400), "unavailable"),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from openreward.errors import ToolError
-from openreward.tools.fetch import Reply, Unusable
+from openreward.tools.fetch import AskedTooOften, Reply, Unusable
 from openreward.tools.live_wikipedia_answers import (
     Json,
     read_hits,
@@ -38,8 +38,6 @@ def error(code: str, info: str = "Something.") -> Json:
 @pytest.mark.parametrize(
     ("code", "status"),
     [
-        ("ratelimited", "rate_limited"),
-        ("cirrussearch-too-busy-for-you-anonymous-error", "rate_limited"),
         ("cirrussearch-parse-error", "bad_query"),
         ("cirrussearch-query-too-long", "bad_query"),
         ("cirrussearch-regex-syntax-error", "bad_query"),
@@ -51,6 +49,12 @@ def test_an_error_that_stays_is_typed(code: str, status: str) -> None:
     with pytest.raises(ToolError, match=rf"{code}: Something") as caught:
         read_json(reply(error(code)))
     assert caught.value.status == status
+
+
+@pytest.mark.parametrize("code", ["ratelimited", "cirrussearch-too-busy-for-you-anonymous-error"])
+def test_a_limit_under_status_200_lets_everybody_wait(code: str) -> None:
+    with pytest.raises(AskedTooOften, match=rf"{code}: Something"):
+        read_json(reply(error(code)))
 
 
 @pytest.mark.parametrize(

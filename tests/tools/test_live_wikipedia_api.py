@@ -177,7 +177,7 @@ def test_a_broken_answer_is_asked_again(broken: str, tries: int, outcome: str) -
     assert seen.count(broken) == tries
 
 
-def test_an_error_under_status_200_is_not_asked_again_where_it_stays() -> None:
+def test_a_limit_under_status_200_is_asked_again_and_then_named() -> None:
     limit = {"error": {"code": "ratelimited", "info": "Slow down."}}
     with (
         ServiceServer(lambda asked: of_json(limit)) as server,
@@ -185,4 +185,4 @@ def test_an_error_under_status_200_is_not_asked_again_where_it_stays() -> None:
     ):
         asyncio.run(live(server.url, tries=3).search("Pole", 3))
     assert caught.value.status == "rate_limited"
-    assert len(server.requests) == 1
+    assert len(server.requests) == 3
