@@ -46,6 +46,11 @@ NO_TOOLS = "no-tools"
 MEASURE, RUN = "What is measured", "How the run goes"
 
 
+@app.callback()
+def _eval() -> None:
+    """Measure judges on benchmarks, and compare reports."""
+
+
 class Who(NamedTuple):
     """Which judges the flags name."""
 
