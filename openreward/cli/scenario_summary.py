@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from openreward.cli.terminal import one_line
 from openreward.errors import RecordError
 from openreward.loose_json import clean_text
-from openreward.records import Row, RowError, read_jsonl
+from openreward.printable import one_line
+from openreward.records import RowError
 from openreward.resume import Manifest
 from openreward.synth.scenario_agreement import Agreement, agreement
 from openreward.synth.scenario_counts import (
@@ -25,6 +25,8 @@ from openreward.synth.scenario_items import pair_items, write_items
 from openreward.synth.scenario_records import ScenarioRow, ScenarioSettings
 from openreward.synth.whole_file import WholeFile
 from openreward.types import Record, Usage
+
+ROWS = "rows.jsonl"
 
 
 class ScenarioSummary(Record):
@@ -52,8 +54,8 @@ def finish_set(
 ) -> ScenarioSummary:
     """Write dropped.jsonl, rmb/ and summary.json from the rows."""
     _write_dropped(folder, errors)
-    write_items(folder / "rmb", _rows(folder), settings)
-    pairs = (item for row in _rows(folder) for item in pair_items(row, settings))
+    write_items(folder / "rmb", rows_by_id(folder / ROWS), settings)
+    pairs = (item for row in rows_by_id(folder / ROWS) for item in pair_items(row, settings))
     summary = ScenarioSummary(
         output=clean_text(str(folder)),
         counts=counts_of(manifest.totals),
@@ -68,23 +70,32 @@ def finish_set(
     return summary
 
 
-def _rows(folder: Path) -> Iterator[ScenarioRow]:
-    found = read_jsonl(folder / "rows.jsonl", ScenarioRow)
-    return (row.record for row in found if isinstance(row, Row))
+def rows_by_id(path: Path) -> Iterator[ScenarioRow]:
+    """The rows of an output in the order of their ids, whatever order they were done in."""
+    places: list[tuple[str, int]] = []
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for line in file:
+                places.append((ScenarioRow.model_validate_json(line).id, offset))
+                offset += len(line)
+            for _, place in sorted(places):
+                file.seek(place)
+                yield ScenarioRow.model_validate_json(file.readline())
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _samples(folder: Path) -> tuple[str, ...]:
-    """Writers whose names say so; the first row with answers has all of them."""
-    names = next(
-        ([each.llm_name for each in row.answers] for row in _rows(folder) if row.answers), []
-    )
-    return tuple(name for name in names if "(a sample of " in name)
+    """Writers whose names say so; any row with answers has all of them."""
+    answers = (row.answers for row in rows_by_id(folder / ROWS) if row.answers)
+    return tuple(a.llm_name for a in next(answers, ()) if "(a sample of " in a.llm_name)
 
 
 def _write_dropped(folder: Path, errors: Iterable[RowError]) -> None:
     def lines() -> Iterator[str]:
         yield from (dropped_input(error).model_dump_json() for error in errors)
-        for row in _rows(folder):
+        for row in rows_by_id(folder / ROWS):
             dropped: Iterator[Dropped] = dropped_of(row)
             yield from (each.model_dump_json() for each in dropped)
 

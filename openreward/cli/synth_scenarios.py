@@ -12,12 +12,11 @@ from __future__ import annotations
 import asyncio
 import platform
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from openreward import __version__
 from openreward.batch import Output, run_rows
@@ -25,11 +24,12 @@ from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.flags import EngineFlags, takes
 from openreward.cli.progress import RunProgress
-from openreward.cli.scenario_summary import finish_set, show_scenarios
+from openreward.cli.scenario_flags import ITEMS, SIFTING, WRITING, ScenarioFlags
+from openreward.cli.scenario_summary import ROWS, finish_set, show_scenarios
 from openreward.cli.writers import FORM, OpenWriter, WriterChoice, open_writers, read_writers
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError, UserError
 from openreward.loose_json import clean
-from openreward.records import DataFile, RowError, describe_file, explain, read_rows
+from openreward.records import DataFile, RowError, describe_file, read_rows
 from openreward.resume import Manifest
 from openreward.synth.near_duplicates import NearDuplicates
 from openreward.synth.scenario_counts import measurer
@@ -40,71 +40,7 @@ from openreward.synth.scenario_sift import PromptRow, sift
 from openreward.synth.scenarios import Construction
 from openreward.synth.writer import Writer
 
-SIFTING, WRITING, ITEMS = "Which prompts stay", "Answers and their scores", "Pairs and items"
-_D = ScenarioSettings()
 _MOST_SLOTS = 16  # requests at once on the embedded engine
-
-
-def _sifting(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=SIFTING, help=text)  # type: ignore[no-any-return]
-
-
-def _writing(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=WRITING, help=text)  # type: ignore[no-any-return]
-
-
-def _items(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=ITEMS, help=text)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
-class ScenarioFlags:
-    """How prompts are sifted, answered, scored and paired: the fields of `ScenarioSettings`."""
-
-    language: Annotated[
-        Literal["english", "any"], _sifting("english: drop what is not; any: take all.")
-    ] = _D.language
-    latin: Annotated[float, _sifting("English: least share of letters in Latin script.")] = _D.latin
-    small_words: Annotated[
-        float, _sifting("English: least share of its small words (the, of, and, ...).")
-    ] = _D.small_words
-    shortest: Annotated[int, _sifting("Characters of a prompt, at least.")] = _D.shortest
-    longest: Annotated[int, _sifting("Characters of a prompt, at most.")] = _D.longest
-    near: Annotated[
-        float,
-        _sifting("Share of runs of three words in common that makes a duplicate (by words only)."),
-    ] = _D.near
-    easy: Annotated[
-        float, _sifting("A weak model's answer of this score drops the prompt; over 5: none.")
-    ] = _D.easy
-    writer_tokens: Annotated[
-        int, _writing("Tokens of an answer; a longer one is cut, and not used.")
-    ] = _D.writer_tokens
-    instruction: Annotated[
-        str | None, _writing("A system message for the writers, such as a length to keep to.")
-    ] = None
-    judge_temperature: Annotated[float, _writing("The judge's temperature.")] = _D.judge_temperature
-    judge_tokens: Annotated[int, _writing("Tokens of a turn of the judge.")] = _D.judge_tokens
-    prompt_tokens: Annotated[
-        int, _writing("Tokens of a prompt as the judge is shown it; a longer one is cut.")
-    ] = _D.prompt_tokens
-    answer_tokens: Annotated[
-        int, _writing("Tokens of an answer as the judge is shown it; a longer one is cut.")
-    ] = _D.answer_tokens
-    apart: Annotated[float, _items("Scores of a pair differ by less than this.")] = _D.apart
-    fewest_losers: Annotated[int, _items("Losers of a best-of-N item, at least.")] = (
-        _D.fewest_losers
-    )
-    most_losers: Annotated[int, _items("Losers of a best-of-N item, at most.")] = _D.most_losers
-    seed: Annotated[int, _items("Of all that is drawn.")] = _D.seed
-
-    def settings(self) -> ScenarioSettings:
-        """The settings; raises `UserError` where one is out of its range."""
-        given = {name: getattr(self, name) for name in ScenarioSettings.model_fields}
-        try:
-            return ScenarioSettings.model_validate(given)
-        except ValidationError as error:
-            raise UserError(f"settings: {explain(error)}") from None
 
 
 class Plan(NamedTuple):
@@ -126,7 +62,7 @@ class Plan(NamedTuple):
     @property
     def rows(self) -> Path:
         """Where rows go."""
-        return self.folder / "rows.jsonl"
+        return self.folder / ROWS
 
 
 @takes
