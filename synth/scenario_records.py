@@ -13,15 +13,15 @@ from pydantic import Field, model_validator
 from openreward.types import PolicyFault, Record, Usage
 
 Step = Literal[
-    "language", "length", "duplicates", "classes", "difficulty", "answers", "features", "scores",
+    "length", "language", "duplicates", "classes", "difficulty", "answers", "features", "scores",
     "pairs",
 ]  # fmt: skip
 """The steps of a prompt, in their order."""
 
 Reason = Literal[
-    "not_english",  # language
     "too_short",  # length
     "too_long",
+    "not_english",  # language
     "same_text",  # duplicates: but for case and spaces
     "near_duplicate",
     "disagree",  # classes: three ballots, more than one label

@@ -2,7 +2,7 @@
 
 A row has `prompt` or `query`, as text or as messages, or `messages` or `conversation_input` (RMB,
 TRL); answers at the end of a conversation are left off. Sifting goes in the order of the file: of
-duplicates the first one stays. Only prompts that pass language and length are compared.
+duplicates the first one stays. Only prompts that pass length and language are compared.
 """
 
 from __future__ import annotations
@@ -87,18 +87,20 @@ def sift(
 
 def _sifted(row: Row[PromptRow], settings: ScenarioSettings, kept: NearDuplicates) -> Row[Prompt]:
     read, text = row.record, row.record.text()
-    language = read_language(read.asked(), settings.latin, settings.small_words)
-    drop = None
-    if settings.language == "english" and not language.english:
-        drop = Drop(step="language", reason="not_english", detail=language.why)
-    drop = drop or _length(text, settings) or _duplicate(kept.find(text))
+    drop, english = _length(text, settings), False
+    if drop is None:  # the cheap question first: texts may be of any length
+        language = read_language(read.asked(), settings.latin, settings.small_words)
+        english = language.english
+        if settings.language == "english" and not english:
+            drop = Drop(step="language", reason="not_english", detail=language.why)
+    drop = drop or _duplicate(kept.find(text))
     id = read.id or content_id([said.model_dump() for said in read.conversation], None)
     is_new = kept.is_new_id(id)
     if read.id is None and not is_new:  # one text twice: two rows, of which one is dropped
         id = f"{id}-{row.place}-{row.line}"
     elif is_new and drop is None:  # an id that came before is named, and dropped, by the runner
         kept.add(id, text)
-    prompt = Prompt(id=id, conversation=read.conversation, english=language.english, drop=drop)
+    prompt = Prompt(id=id, conversation=read.conversation, english=english, drop=drop)
     return Row(row.line, prompt, row.place)
 
 

@@ -123,7 +123,7 @@ def scenarios(
 ) -> None:
     """Build a test set in RMB's format from your own prompts; Ctrl-C stops it, --resume goes on.
 
-    Each prompt: language and length; no duplicate; one scenario in three ballots; not answered
+    Each prompt: length and language; no duplicate; one scenario in three ballots; not answered
     well by a weak model; answers of several models; five features; scores; pairs.
     """
     writers = read_writers(writer or ())

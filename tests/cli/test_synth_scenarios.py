@@ -30,8 +30,8 @@ PLANTED: list[dict[str, JsonValue]] = [
 ]
 TABLE = """\
 step            came  dropped    left  why
-language           8        1       7  1 not_english
-length             7        1       6  1 too_short
+length             8        1       7  1 too_short
+language           7        1       6  1 not_english
 duplicates         6        2       4  1 near_duplicate, 1 same_text
 classes            4        1       3  1 disagree
 difficulty         3        1       2  1 easy

@@ -128,7 +128,12 @@ def test_an_id_is_kept_or_made_of_the_content(tmp_path: Path) -> None:
             {"longest": 40},
             Drop(step="length", reason="too_long", detail="64 characters, at most 40 expected"),
         ),
-        ("", {}, Drop(step="language", reason="not_english", detail="no letters")),
+        ("1 + 2 + 3 = 6", {}, Drop(step="language", reason="not_english", detail="no letters")),
+        (
+            " \n ",
+            {},
+            Drop(step="length", reason="too_short", detail="0 characters, at least 10 expected"),
+        ),
     ],
 )
 def test_language_and_length_have_bounds(
