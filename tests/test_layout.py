@@ -19,6 +19,7 @@ STAGES = ("tools", "synth", "train", "eval")
 
 # What each room may import besides itself. A module of openreward/ not named here is an error.
 NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs"} | {
+    "printable",
     "inert",
     "loose_json",
     "wheels",
@@ -31,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": {"types"},
     "inert": set(),
+    "printable": set(),
     "wheels": {"errors"},
     "records": {"types", "errors", "parquet", "loose_json"},
     "parquet": {"types", "errors", "records"},

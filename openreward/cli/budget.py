@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openreward.cli.home import home
-from openreward.cli.terminal import one_line
 from openreward.errors import UserError, shorten
+from openreward.printable import one_line
 
 if TYPE_CHECKING:
     import socket

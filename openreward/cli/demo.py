@@ -18,11 +18,11 @@ from openreward.agent import Limits
 from openreward.cli import options as o
 from openreward.cli.engine import EngineChoice, find_model, open_policy
 from openreward.cli.show import judgment_lines, print_lines
-from openreward.cli.terminal import one_line
 from openreward.cli.tools import OpenedTools, ToolFlags
 from openreward.counting import searched
 from openreward.errors import PolicyError, UserError
 from openreward.judge import Judge, JudgeSettings
+from openreward.printable import one_line
 from openreward.records import Row, read_jsonl
 from openreward.resume import JsonlWriter
 from openreward.types import Judgment, Pair, Vote

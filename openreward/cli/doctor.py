@@ -18,8 +18,8 @@ import typer
 from openreward.cli import checks
 from openreward.cli.checks import Check
 from openreward.cli.home import home, index_folders
-from openreward.cli.terminal import one_line
 from openreward.errors import UserError
+from openreward.printable import one_line
 
 MARKS = {"ok": "ok", "absent": "--", "wrong": "!!"}
 

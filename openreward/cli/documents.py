@@ -25,9 +25,9 @@ from openreward import __version__
 from openreward.cli import options as o
 from openreward.cli.live import LiveChoice, open_service
 from openreward.cli.progress import RunProgress
-from openreward.cli.terminal import one_line
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, ToolError, UserError, shorten
 from openreward.loose_json import clean_text
+from openreward.printable import one_line
 from openreward.records import DataFile
 from openreward.resume import Manifest
 

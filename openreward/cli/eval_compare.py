@@ -16,7 +16,6 @@ import typer
 from openreward.cli import options as o
 from openreward.cli.eval_report import draw, replace_text
 from openreward.cli.eval_run import Data, read_data
-from openreward.cli.terminal import one_line
 from openreward.errors import UserError, shorten
 from openreward.eval.benchmark import Benchmark, Example, Number
 from openreward.eval.benchmarks import BENCHMARKS
@@ -27,6 +26,7 @@ from openreward.eval.run import Plan, Sample
 from openreward.eval.saved_reports import Saved, choose, predictions_of, read_report
 from openreward.eval.sheet import Sheet
 from openreward.eval.tables import Table, percent
+from openreward.printable import one_line
 from openreward.records import Row
 
 SHOWN_IDS = 20

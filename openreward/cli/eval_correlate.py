@@ -16,13 +16,13 @@ import typer
 
 from openreward.cli import options as o
 from openreward.cli.eval_report import draw, replace_text
-from openreward.cli.terminal import one_line
 from openreward.errors import RecordError
 from openreward.eval.benchmark import Number
 from openreward.eval.correlate import Correlated, Quality, correlate
 from openreward.eval.rmb_accuracies import Judged, collect
 from openreward.eval.saved_reports import read_report
 from openreward.eval.tables import DASH, Table
+from openreward.printable import one_line
 from openreward.records import RowError, read_rows
 
 

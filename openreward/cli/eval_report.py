@@ -9,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from openreward.cli.terminal import one_line
 from openreward.errors import RecordError
 from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.published import PUBLISHED
@@ -17,6 +16,7 @@ from openreward.eval.render_html import render_html
 from openreward.eval.render_markdown import render_markdown
 from openreward.eval.report import Report
 from openreward.eval.tables import Table, tables
+from openreward.printable import one_line
 
 _SHOWN = ("Result", "Verdicts", "What moves the judge besides worth", "What it took")
 _WIDEST = 44

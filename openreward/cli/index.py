@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from openreward.cli.home import home, index_folders
-from openreward.cli.terminal import one_line, visible
 from openreward.errors import SOME_ROWS_FAILED, IndexMismatch, ToolError, UserError, shorten
+from openreward.printable import one_line, visible
 from openreward.synth.reading import DocumentFormat
 
 if TYPE_CHECKING:

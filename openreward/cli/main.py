@@ -89,7 +89,7 @@ def show_error(error: Exception, as_json: bool) -> None:
         code = getattr(error, "exit_code", 1)
         text = json.dumps({"error": text, "kind": type(error).__name__, "exit_code": code})
     else:
-        from openreward.cli.terminal import one_line
+        from openreward.printable import one_line
 
         text = f"error: {one_line(text)}"
     typer.echo(text, err=True)

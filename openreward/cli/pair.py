@@ -12,9 +12,9 @@ import typer
 from pydantic import ValidationError
 
 from openreward.cli.measure import measure, searches_line
-from openreward.cli.terminal import one_line, visible
 from openreward.errors import RecordError, UserError
 from openreward.inputs import PairRow
+from openreward.printable import one_line, visible
 from openreward.records import explain
 from openreward.types import Judgment
 

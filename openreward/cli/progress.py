@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from openreward.cli.terminal import one_line
+from openreward.printable import one_line
 from openreward.records import RowError
 from openreward.resume import Totals
 

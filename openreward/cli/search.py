@@ -25,11 +25,11 @@ from pydantic import JsonValue
 from openreward.cli import options as o
 from openreward.cli.home import home, index_folders
 from openreward.cli.live import LiveChoice
-from openreward.cli.terminal import one_line, visible
 from openreward.cli.tools import OpenedTools, ToolFlags, open_store
 from openreward.counting import SERVICE_FAULTS
 from openreward.errors import ToolError, UserError, shorten
 from openreward.loose_json import clean, loads
+from openreward.printable import one_line, visible
 from openreward.tools.base import Tool, run_call
 from openreward.tools.sources import SOURCES
 from openreward.types import Passage, ToolCall, ToolResult

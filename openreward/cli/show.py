@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openreward.cli.terminal import one_line, visible
 from openreward.errors import RecordError, UserError, shorten
+from openreward.printable import one_line, visible
 
 if TYPE_CHECKING:
     from openreward.types import Evidence, Judgment, Passage, ToolResult, Trajectory, Turn, Vote
