@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
 
 RESTARTS = 3  # over the life of a session
-_MOST_TOOLS = 200
+_MOST_LISTED = 10_000  # tools; a list without end is refused
 
 
 class _Link(NamedTuple):
@@ -64,7 +64,7 @@ class McpSession:
         link, found, cursor = await self._connected(), list[Any](), None
         try:
             async with asyncio.timeout(self.server.seconds):
-                while len(found) < _MOST_TOOLS:
+                while len(found) < _MOST_LISTED:
                     page = await link.client.list_tools(cursor=cursor)
                     found += page.tools
                     cursor = page.next_cursor
@@ -72,7 +72,7 @@ class McpSession:
                         return found
         except _failures() as error:
             raise UserError(f"mcp.{self.name}: cannot list its tools: {_told(error)}") from None
-        raise UserError(f"mcp.{self.name}: expected at most {_MOST_TOOLS} tools, got more of them")
+        raise UserError(f"mcp.{self.name}: expected at most {_MOST_LISTED} tools, got more")
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
         """What a tool answers. Raises `ToolError`: `unavailable` where server or protocol fail."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MOST_OF_A_DESCRIPTION = 1_000  # characters
 MOST_OF_A_SCHEMA = 8_000  # bytes as JSON
 MOST_PASSAGES = 8
+MOST_TOOLS = 32  # of a server; a model that is shown more of them reads nothing else
 Arguments = dict[str, JsonValue]
 
 
@@ -86,7 +87,12 @@ async def _tools(session: McpSession, store: DiskStore | None) -> list[Tool]:
             f"mcp.{session.name}.tools: expected tools of that server, got {shorten(lacking[0])}; "
             f"it has: {shorten(', '.join(listed), 300)}"
         )
-    chosen = listed.values() if wanted is None else [listed[name] for name in wanted]
+    chosen = list(listed.values()) if wanted is None else [listed[name] for name in wanted]
+    if len(chosen) > MOST_TOOLS:
+        raise UserError(
+            f"mcp.{session.name}: expected at most {MOST_TOOLS} tools, got {len(chosen)}; name "
+            f"those to be used in `tools`, such as {shorten(chosen[0].name)}"
+        )
     return [_tool(session, tool, store) for tool in chosen]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import signal
 import sys
 from io import TextIOWrapper
@@ -131,6 +132,8 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):  # else a name or a sign that it has not ends the run
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _as_interrupt)
+    # What a stranger's server breaks becomes a typed error; the client's log would show it raw.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
     app()
 
 

@@ -83,7 +83,18 @@ async def flood(text: str, ctx: Context) -> str:
     return text
 
 
+async def shelf(text: str) -> str:
+    """One of a hundred tools."""
+    return text
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "crowd":
+        for number in range(100):
+            server.add_tool(shelf, name=f"shelf_{number}")
+    if sys.argv[1] == "noise":
+        sys.stdout.write("this is no message\n{nor this\n\x1b[2J\n")
+        sys.stdout.flush()
     if sys.argv[1] == "http":
         server.run("streamable-http", port=int(sys.argv[2]))
     else:

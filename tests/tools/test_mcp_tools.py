@@ -188,6 +188,21 @@ def test_a_server_that_cannot_be_used_is_named(server: McpServer, message: str) 
         called(server)
 
 
+def test_noise_on_the_wire_is_passed_over() -> None:
+    [result] = called(by_stdio(args=(SCRIPT, "noise")), ("find_book", {"title": "Emma"}))
+    assert result.status == "ok"
+
+
+def test_a_server_of_many_tools_must_be_told_which_to_use() -> None:
+    crowd = by_stdio(args=(SCRIPT, "crowd"), tools=None)
+    with pytest.raises(UserError, match=r"expected at most 32 tools, got 110; name those to be"):
+        called(crowd)
+    [result] = called(
+        crowd.model_copy(update={"tools": ("shelf_7",)}), ("shelf_7", {"text": "seven"})
+    )
+    assert text_of(result) == "seven"
+
+
 def test_two_tools_of_one_name_are_refused_and_a_prefix_tells_them_apart() -> None:
     async def run(**changed: object) -> list[str]:
         servers = {"one": by_stdio(), "two": by_stdio(**changed)}
