@@ -16,6 +16,7 @@ from openreward.eval.report import JudgeReport, Report
 from openreward.eval.tables import STATUSES, Table, percent, tables
 
 MOST_LINES = 80  # of one plot; the tables hold all
+FOLDED = 12  # lines of a plot and rows of a table beyond which it is closed at first
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --soft: #5d6675;
@@ -29,6 +30,7 @@ body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 main { max-width: 980px; margin: 0 auto; padding: 28px 18px 60px; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 34px 0 10px; }
+summary { cursor: pointer; margin: 26px 0 0; color: var(--soft); }
 p { margin: 6px 0; } .soft, .note { color: var(--soft); } .note { font-size: 13px; }
 .partial { border-left: 4px solid var(--warn); padding: 8px 12px; color: var(--warn); }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(210px, 1fr)); gap: 12px; }
@@ -55,8 +57,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 def render_html(report: Report, title: str, published: Sequence[Published] = ()) -> str:
     """The whole page."""
     parts = [_head(report, title), _cards(report.judges)]
-    parts += [_groups(report.judges), _statuses(report.judges), _bias(report.judges)]
-    parts += [_published(report.judges, published)]
+    parts += [_statuses(report.judges), _bias(report.judges)]
+    parts += [_published(report.judges, published), _groups(report.judges)]
     parts += [_table(table) for table in tables(report)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -102,11 +104,14 @@ def _groups(judges: Sequence[JudgeReport]) -> str:
     for level in levels:
         scores = [{g.name: g.score for g in j.score.groups if g.level == level} for j in judges]
         rows = list(dict.fromkeys(name for by_name in scores for name in by_name))
+        if len(rows) < 2:
+            continue  # the whole again
         lines = [Line(name, tuple(_mark(s.get(name)) for s in scores)) for name in rows]
         shown = forest(lines[:MOST_LINES], names, reference=0.5)
         more = len(lines) - MOST_LINES
         note = f"{more} more in the table" if more > 0 else ""
-        made.append(_figure(f"Score by {level}, in percent", legend(names) + shown, note))
+        figure = _figure(f"Score by {level}, in percent", legend(names) + shown, note)
+        made.append(_folded(f"By {level}: {len(rows)}", figure) if len(rows) > FOLDED else figure)
     return "".join(made)
 
 
@@ -160,13 +165,19 @@ def _figure(title: str, inner: str, note: str = "") -> str:
     return f"<h2>{escape(title)}</h2><figure>{inner}</figure>{said}"
 
 
+def _folded(summary: str, inner: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{inner}</details>"
+
+
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
     )
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return (
+    shown = (
         f'<h2>{escape(table.title)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{note}"
     )
+    folded = len(table.rows) > FOLDED
+    return _folded(f"{table.title}: {len(table.rows)} rows", shown) if folded else shown

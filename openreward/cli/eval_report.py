@@ -63,8 +63,10 @@ def show_report(report: Report, folder: Path, as_json: bool) -> None:
 
 
 def title_of(report: Report) -> str:
-    """What the report is called."""
-    return f"{BENCHMARKS[report.benchmark].title}: {', '.join(j.name for j in report.judges)}"
+    """What the report is called: the benchmark, and the judge it is about."""
+    first, *others = (judge.name for judge in report.judges)
+    beside = f", beside {len(others)} more" if others else ""
+    return f"{BENCHMARKS[report.benchmark].title}: {first}{beside}"
 
 
 def draw(table: Table) -> list[str]:
