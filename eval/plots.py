@@ -115,7 +115,7 @@ def _axis(height: int) -> str:
 
 
 def _label(label: str, y: float) -> str:
-    shown = label if len(label) <= 38 else f"{label[:37]}…"
+    shown = label if len(label) <= 34 else f"{label[:33]}…"
     return (
         f'<text class="label" x="{LABEL - 10}" y="{y:.1f}">{escape(shown)}'
         f"<title>{escape(label)}</title></text>"
