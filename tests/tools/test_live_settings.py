@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from openreward.errors import UserError
 from openreward.tools.live_settings import (
     CacheSettings,
     LiveSettings,
+    ServiceSettings,
     make_service,
     parse_settings,
     read_settings,
@@ -173,3 +176,17 @@ def test_a_contact_given_elsewhere_comes_first_and_is_checked_there() -> None:
     assert with_contact(settings, "bob@example.org", "--contact").contact == "bob@example.org"
     with pytest.raises(UserError, match=r"^--contact: expected a contact like"):
         with_contact(settings, "bob", "--contact")
+
+
+def test_the_documented_file_can_be_read_and_names_every_setting() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "SETTINGS.md").read_text("utf-8")
+    [block] = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    settings = parse_settings(tomllib.loads(block), "docs/SETTINGS.md")
+    assert set(settings.mcp) == {"notes", "library"}
+    named = set(re.findall(r"^([a-z_]+) = ", block, re.MULTILINE))
+    known = [LiveSettings, ServiceSettings, CacheSettings, McpServer]
+    expected = {name for model in known for name in model.model_fields}
+    assert named == expected - {"services", "mcp"}
+    defaults = make_service("wikipedia", LiveSettings(contact="ada@example.org"))
+    documented = make_service("wikipedia", settings, "key")
+    assert documented.model_copy(update={"api_key": None}) == defaults
