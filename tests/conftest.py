@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Set here and not in a fixture: libraries read it when they are imported.
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# A shell's background job ignores Ctrl-C, and so would every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one is slow
 hypothesis.settings.load_profile("any machine")
