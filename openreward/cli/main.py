@@ -131,6 +131,9 @@ def main() -> None:
     """What the installed command and `python -m openreward.cli.main` run."""
     if isinstance(sys.stdout, TextIOWrapper):  # else a name or a sign that it has not ends the run
         sys.stdout.reconfigure(errors="backslashreplace")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; it stays so, but
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # asyncio sets its handler, so
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # that SIGTERM can call it
     signal.signal(signal.SIGTERM, _as_interrupt)
     # What a stranger's server breaks becomes a typed error; the client's log would show it raw.
     logging.getLogger("mcp").addHandler(logging.NullHandler())

@@ -86,6 +86,25 @@ def test_twenty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> No
     assert 10 <= ours.runs <= 21, seed
 
 
+def test_in_the_background_ctrl_c_is_ignored_and_sigterm_stops(tmp_path: Path) -> None:
+    write_rows(tmp_path, rows(60))
+    out = tmp_path / "out.jsonl"
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with start(tmp_path, *OUT, preexec=ignore, DELAY="0.1") as process:
+        wait_for_rows(process, out, 5)
+        process.send_signal(signal.SIGINT)
+        wait_for_rows(process, out, 15)
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (130, "")
+    assert stderr == (
+        "error: interrupted; what is done is in out.jsonl; the same command with --resume goes on\n"
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_says_how_to_go_on_and_does(tmp_path: Path, number: signal.Signals) -> None:
     write_rows(tmp_path, rows(60))
