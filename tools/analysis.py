@@ -7,6 +7,7 @@ a Chinese page without a dictionary. A change here is a change of `index_meta.FO
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -42,6 +43,19 @@ def analyzer() -> tantivy.TextAnalyzer:
 def stop_terms(chain: tantivy.TextAnalyzer) -> frozenset[str]:
     """Terms that a query with better ones does without."""
     return frozenset(chain.analyze(" ".join(_STOP.split())))
+
+
+def is_stop(word: str) -> bool:
+    """Whether a word as written is one that a query with better ones does without."""
+    chain, stop = _stops()
+    terms = chain.analyze(fold(word))
+    return word.endswith("n't") or (bool(terms) and stop.issuperset(terms))
+
+
+@functools.cache
+def _stops() -> tuple[tantivy.TextAnalyzer, frozenset[str]]:
+    chain = analyzer()
+    return chain, stop_terms(chain)
 
 
 def fold(text: str) -> str:

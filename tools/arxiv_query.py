@@ -7,15 +7,12 @@ colons and brackets are spaces. Accents stay: arXiv finds only the accented form
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from typing import NamedTuple
 
-import tantivy
-
 from openreward.errors import ToolError, shorten
-from openreward.tools.analysis import analyzer, fold, stop_terms
+from openreward.tools.analysis import is_stop
 
 _QUERY_LIMIT = 4000  # characters of a query that are read
 _WORD_LIMIT = 100  # characters of a word
@@ -57,7 +54,7 @@ def read_query(query: str) -> Asked:
     text = text.lower()
     ids, rest = _ids(text)
     every = _bounded([word for word in _words(_FIELD.sub(" ", rest)) if word not in _OPERATORS])
-    if ids and all(word in _ABOUT_IDS or _is_stop(word) for word in every):
+    if ids and all(word in _ABOUT_IDS or is_stop(word) for word in every):
         return Asked(ids)
     if not every:
         raise ToolError(
@@ -65,10 +62,10 @@ def read_query(query: str) -> Asked:
             f"the query {shorten(query)} holds no word to search for; write a paper's title, or "
             "its method and problem in a few words, or its id, as 2401.00001",
         )
-    telling = [word for word in every if not _is_stop(word)] or every
+    telling = [word for word in every if not is_stop(word)] or every
     required = " AND ".join(map(_term, telling))
     parts = dict.fromkeys(part for word in telling for part in word.split("-"))
-    any_of = " OR ".join(_term(part) for part in parts if not _is_stop(part)) or required
+    any_of = " OR ".join(_term(part) for part in parts if not is_stop(part)) or required
     return Asked(ids, tuple(dict.fromkeys((required, any_of))))
 
 
@@ -116,15 +113,3 @@ def _bounded(words: list[str]) -> list[str]:
 def _term(word: str) -> str:
     """A word in any field; in quotes what is not plainly one word."""
     return f"all:{word}" if _PLAIN.fullmatch(word) else f'all:"{word.replace("-", " ")}"'
-
-
-def _is_stop(word: str) -> bool:
-    chain, stop = _stops()
-    terms = chain.analyze(fold(word))
-    return word.endswith("n't") or (bool(terms) and stop.issuperset(terms))
-
-
-@functools.cache
-def _stops() -> tuple[tantivy.TextAnalyzer, frozenset[str]]:
-    chain = analyzer()
-    return chain, stop_terms(chain)

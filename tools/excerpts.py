@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from openreward.tools.analysis import analyzer, fold, stop_terms
-from openreward.tools.passages import CutSettings, cut
+from openreward.tools.passages import CutSettings, passages_of
 from openreward.types import Document, Passage
 
 
@@ -26,7 +26,7 @@ def choose_passages(
     wanted = frozenset(chain.analyze(fold(query))) - stop_terms(chain)
     ranked = [
         sorted(
-            _passages(document, settings or CutSettings()),
+            passages_of(document, settings or CutSettings()),
             key=lambda passage: len(wanted.intersection(chain.analyze(fold(passage.text)))),
             reverse=True,  # a stable sort: of equal ones the earlier first
         )
@@ -34,19 +34,3 @@ def choose_passages(
     ]
     chosen = [each[rank] for rank in range(per_document) for each in ranked if rank < len(each)]
     return tuple(chosen[:k])
-
-
-def _passages(document: Document, settings: CutSettings) -> list[Passage]:
-    return [
-        Passage(
-            document_id=document.id,
-            source=document.source,
-            title=document.title,
-            text=document.text[start:end],
-            start=start,
-            end=end,
-            url=document.url,
-            revision=document.revision,
-        )
-        for start, end in cut(document.text, settings)
-    ]

@@ -28,8 +28,8 @@ from openreward.tools.index_meta import (
     schema,
     sum_file,
 )
-from openreward.tools.passages import cut
-from openreward.types import Document, Passage
+from openreward.tools.passages import passages_of
+from openreward.types import Document
 
 _TELL_EVERY = 200  # rows
 
@@ -219,30 +219,20 @@ def _add(
     directory: Path,
 ) -> int:
     title = fold(document.title)
-    spans = cut(document.text, settings)
-    for start, end in spans:
-        passage = Passage(
-            document_id=document.id,
-            source=document.source,
-            title=document.title,
-            text=document.text[start:end],
-            start=start,
-            end=end,
-            url=document.url,
-            revision=document.revision,
-        )
+    passages = passages_of(document, settings)
+    for passage in passages:
         row = tantivy.Document(
             document=number,
             text="\n".join([*[title] * settings.title_weight, fold(passage.text)]),
             passage=passage.model_dump_json(exclude_none=True).encode(),
         )
-        for key in title_keys(title) if start == spans[0][0] else ():
+        for key in title_keys(title) if passage is passages[0] else ():
             row.add_text("title", key[:TITLE_LIMIT])
         try:
             writer.add_document(row)
         except ValueError as error:  # tantivy's form of a failed write
             raise UserError(_unwritable(directory, error)) from None
-    return len(spans)
+    return len(passages)
 
 
 def _commit(writer: tantivy.IndexWriter, directory: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from openreward.tools.live_wikipedia_query import query_terms
-from openreward.tools.passages import CutSettings, cut
+from openreward.tools.passages import CutSettings, passages_of
 from openreward.types import Document, Passage
 
 PER_PAGE = 2
@@ -67,18 +67,6 @@ def subject(documents: Sequence[Document], query: str) -> int:
 def _candidates(document: Document, wanted: frozenset[str]) -> list[_Candidate]:
     titled = wanted & query_terms(document.title)
     return [
-        _Candidate(
-            Passage(
-                document_id=document.id,
-                source=document.source,
-                title=document.title,
-                text=document.text[start:end],
-                start=start,
-                end=end,
-                url=document.url,
-                revision=document.revision,
-            ),
-            titled | (wanted & query_terms(document.text[start:end])),
-        )
-        for start, end in cut(document.text, CutSettings())
+        _Candidate(passage, titled | (wanted & query_terms(passage.text)))
+        for passage in passages_of(document, CutSettings())
     ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from openreward.types import Record
+from openreward.types import Document, Passage, Record
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -61,6 +61,23 @@ def cut(text: str, settings: CutSettings) -> list[tuple[int, int]]:
         pieces = _join(list(_pieces(text, settings.max_words)), settings)
     spans = (_trim(text, piece.start, piece.end) for piece in pieces)
     return [(start, end) for start, end in spans if start < end]
+
+
+def passages_of(document: Document, settings: CutSettings) -> list[Passage]:
+    """A document as passages, in order."""
+    return [
+        Passage(
+            document_id=document.id,
+            source=document.source,
+            title=document.title,
+            text=document.text[start:end],
+            start=start,
+            end=end,
+            url=document.url,
+            revision=document.revision,
+        )
+        for start, end in cut(document.text, settings)
+    ]
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

@@ -7,15 +7,12 @@ is asked for. Nothing of PubMed's language is let through: no tag, quote, wildca
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from typing import NamedTuple
 
-import tantivy
-
 from openreward.errors import ToolError, shorten
-from openreward.tools.analysis import analyzer, fold, stop_terms
+from openreward.tools.analysis import is_stop
 
 _QUERY_LIMIT = 4000  # characters of a query that are read
 _WORD_LIMIT = 100  # characters of a word
@@ -75,7 +72,7 @@ def _worded(text: str, query: str) -> Asked:
             f"the query {shorten(query)} holds no word to search for; write condition, treatment "
             "and outcome in a few English words",
         )
-    telling = [word for word in every if not _is_stop(word)] or every
+    telling = [word for word in every if not is_stop(word)] or every
     # One letter may be part of a name (vitamin A); PubMed itself ignores it where it is none.
     required = [word for word in every if word in telling or len(word) == 1]
     if len(telling) == 1:
@@ -102,15 +99,3 @@ def _bounded(words: list[str]) -> list[str]:
             room -= size
             chosen.add(word)
     return [word for word in words if word in chosen]
-
-
-def _is_stop(word: str) -> bool:
-    chain, stop = _stops()
-    terms = chain.analyze(fold(word))
-    return word.endswith("n't") or (bool(terms) and stop.issuperset(terms))
-
-
-@functools.cache
-def _stops() -> tuple[tantivy.TextAnalyzer, frozenset[str]]:
-    chain = analyzer()
-    return chain, stop_terms(chain)
