@@ -21,6 +21,7 @@ from openreward.eval.reading import FormatRow, ZeroToTwo
 from openreward.records import Row, RowError, open_bytes, read_rows
 
 FORWARD, SWAPPED = (0, 1), (1, 0)
+EXCHANGED = "_exchange_"
 Predictions = Iterator[Row[Prediction] | RowError]
 
 
@@ -94,11 +95,8 @@ def _read_pandalm(path: Path) -> Predictions:
 
 
 def _read_auto_j(path: Path) -> Predictions:
-    """An output file, and the one of the exchanged order that lies beside it."""
-    main, exchanged = _auto_j_files(path)
-    for file, order in ((main, FORWARD), (exchanged, SWAPPED)):
-        if not file.is_file():
-            continue
+    """An output file, and the one of the other order where it lies beside it."""
+    for file, order in _auto_j_files(path):
         for row in read_rows(file, AutoJOutput):
             if isinstance(row, RowError):
                 yield row
@@ -106,10 +104,14 @@ def _read_auto_j(path: Path) -> Predictions:
                 yield Row(row.line, row.record.prediction(row.line, order), row.place)
 
 
-def _auto_j_files(path: Path) -> tuple[Path, Path]:
-    """`pairwise_x.jsonl` and `pairwise_exchange_x.jsonl`, whichever of them is given."""
-    main = path.with_name(path.name.replace("exchange_", "", 1))
-    return main, path.with_name(main.name.replace("pairwise_", "pairwise_exchange_", 1))
+def _auto_j_files(path: Path) -> list[tuple[Path, tuple[int, int]]]:
+    """`pairwise_x.jsonl` and `pairwise_exchange_x.jsonl`; a name says which order it is of."""
+    if EXCHANGED in path.name:
+        exchanged, main = path, path.with_name(path.name.replace(EXCHANGED, "_", 1))
+    else:
+        main, exchanged = path, path.with_name(path.name.replace("_", EXCHANGED, 1))
+    files = [(main, FORWARD), (exchanged, SWAPPED)] if main != exchanged else [(path, FORWARD)]
+    return [(file, order) for file, order in files if file == path or file.is_file()]
 
 
 def _decided(id: str, order: tuple[int, int], decision: str | None) -> Prediction:
