@@ -16,7 +16,10 @@ from answered import answer, group, load, number
 from openreward.eval.benchmark import Benchmark, Example
 from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.judges import Asked, Control, Said
+from openreward.eval.llmbar import as_rewardbench
 from openreward.eval.measures import bias
+from openreward.eval.reading import At
+from openreward.eval.rewardbench import RewardBenchRow
 from openreward.eval.run import Plan
 from openreward.eval.sheet import Sheet
 
@@ -185,3 +188,20 @@ def hash_of(text: str) -> int:
     import hashlib
 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
+@pytest.mark.parametrize(
+    ("judge", "headline", "strict", "error"),
+    [("first", 0.5, 0, 0.1), ("tie", 0.5, 0, 0), ("random", 0.5, 0.25, 0.1)],
+)
+def test_llmbars_pairs_in_rewardbenchs_format(
+    test_data: Path, judge: str, headline: float, strict: float, error: float
+) -> None:
+    rows = as_rewardbench(test_data / "llmbar" / "LLMBar")
+    found = [row.example(At(1)) for row in rows if isinstance(row, RewardBenchRow)]
+    sheet = answer(BENCHMARKS["rewardbench"], found, judge, PLAN)  # 419 of them; 4 errors are 0.1
+    score = BENCHMARKS["rewardbench"].score(sheet)
+    assert score.strict is not None
+    assert score.headline.value == pytest.approx(headline, abs=error)
+    assert score.strict.value == pytest.approx(strict, abs=error if strict else 0)
+    assert group(score, "section", "Chat Hard").value == score.headline.value
