@@ -81,7 +81,7 @@ def library() -> str:
     """The table of a settings file for the MCP server of the tests."""
     script = Path(__file__).parent.parent / "tools" / "mcp_library_server.py"
     command = f"command = {json.dumps(sys.executable)}"
-    return f"[mcp.library]\n{command}\nargs = {json.dumps([str(script), 'stdio'])}\n"
+    return f"[mcp.books]\n{command}\nargs = {json.dumps([str(script), 'stdio'])}\n"
 
 
 def openreward(

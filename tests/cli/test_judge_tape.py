@@ -152,7 +152,7 @@ def test_a_run_with_an_mcp_server_is_had_again_without_it(tmp_path: Path) -> Non
     run = openreward(tmp_path, *flags(*RECORD, live=()), **named)
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[1] == "with a real search: 2 of 2 (100%)"
-    assert manifest(tmp_path / "out.jsonl").config["mcp"] == {"library": "library 1.2"}
+    assert manifest(tmp_path / "out.jsonl").config["mcp"] == {"books": "library 1.2"}
     (tmp_path / "tools.toml").unlink()
     again = openreward(tmp_path, *STRICT, **named)
     assert (again.returncode, again.stderr) == (0, "")

@@ -110,14 +110,14 @@ def test_what_cannot_be_searched_is_refused(
 
 def test_a_tool_of_an_mcp_server_is_called_with_its_arguments(tmp_path: Path) -> None:
     (tmp_path / "tools.toml").write_text(library())
-    call = ("search", "library/lend", "title=007", "days=3", "--tools", "tools.toml")
+    call = ("search", "books/lend", "title=007", "days=3", "--tools", "tools.toml")
     run = openreward(tmp_path, *call)
-    assert (run.returncode, run.stdout.splitlines()[0]) == (0, "[1] lend (library/lend#1)")
+    assert (run.returncode, run.stdout.splitlines()[0]) == (0, "[1] lend (books/lend#1)")
     assert "'007' is lent for 3 days." in run.stdout
     machine = json.loads(openreward(tmp_path, *call, "--json").stdout)
     assert machine["arguments"] == {"title": "007", "days": 3}
-    assert machine["depends"] == {"mcp": {"library": "library 1.2"}}
-    find = ("search", "library/find_book", "title=Ada", "--tools", "tools.toml", "--json")
+    assert machine["depends"] == {"mcp": {"books": "library 1.2"}}
+    find = ("search", "books/find_book", "title=Ada", "--tools", "tools.toml", "--json")
     answers = [json.loads(openreward(tmp_path, *find).stdout) for _ in range(2)]
     assert [answer["cached"] for answer in answers] == [False, True]  # it only reads
 
@@ -125,12 +125,12 @@ def test_a_tool_of_an_mcp_server_is_called_with_its_arguments(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("library/none", "a=1"), 2, "mcp.library.tools: expected tools of that server, got 'non"),
-        (("other/find_book", "a=1"), 2, "there: library), got 'other'"),
-        (("library/find_book", "Ada"), 2, "expected NAME=VALUE, got 'Ada'; names: title"),
-        (("library/find_book", "name=Ada"), 2, "title"),
-        (("library/hang", "text=x", "--seconds", "0.5"), 3, "did not answer within 0.5 s"),
-        (("library/die", "text=x"), 3, "library/die: unavailable: "),
+        (("books/none", "a=1"), 2, "mcp.books.tools: expected tools of that server, got 'non"),
+        (("other/find_book", "a=1"), 2, "there: books), got 'other'"),
+        (("books/find_book", "Ada"), 2, "expected NAME=VALUE, got 'Ada'; names: title"),
+        (("books/find_book", "name=Ada"), 2, "title"),
+        (("books/hang", "text=x", "--seconds", "0.5"), 3, "did not answer within 0.5 s"),
+        (("books/die", "text=x"), 3, "books/die: unavailable: "),
     ],
 )
 def test_what_an_mcp_server_cannot_do_is_a_line_and_a_code(

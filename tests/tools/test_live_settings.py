@@ -182,7 +182,7 @@ def test_the_documented_file_can_be_read_and_names_every_setting() -> None:
     page = (Path(__file__).parents[2] / "docs" / "SETTINGS.md").read_text("utf-8")
     [block] = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     settings = parse_settings(tomllib.loads(block), "docs/SETTINGS.md")
-    assert set(settings.mcp) == {"notes", "library"}
+    assert set(settings.mcp) == {"notes", "books"}
     named = set(re.findall(r"^([a-z_]+) = ", block, re.MULTILINE))
     known = [LiveSettings, ServiceSettings, CacheSettings, McpServer]
     expected = {name for model in known for name in model.model_fields}
