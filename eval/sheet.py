@@ -120,8 +120,11 @@ class Sheet:
         return MISSING if slot is None else Outcome(slot.status(item))
 
     def missing(self, both: bool) -> int:
-        """Questions without an answer, of those that one order, or `both`, come to."""
-        orders: tuple[Order, ...] = (0, 1) if both and not self.orderless else (0,)
+        """Questions without an answer, of those that one order, or `both`, come to.
+
+        A judge that showed nothing but the given order was asked in one: others release such files.
+        """
+        orders: tuple[Order, ...] = (0, 1) if both and self._reordered else (0,)
         lists = bool(self._slots) and not self._pairs
         return sum(
             max(0, len(orders) - len(filled))

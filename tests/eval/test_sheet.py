@@ -145,6 +145,15 @@ def test_the_best_one_alone_beats_the_others_and_says_nothing_of_them() -> None:
     assert sheet.said(0, 1) is MISSING
 
 
+def test_what_is_missing_is_counted_in_the_orders_that_were_asked() -> None:
+    sheet = sheet_of(*(example(f"x{number}") for number in range(3)))
+    assert (sheet.missing(both=False), sheet.missing(both=True)) == (3, 3)
+    sheet.add(said("x0", winner=0))
+    assert (sheet.missing(both=False), sheet.missing(both=True)) == (2, 2)
+    sheet.add(said("x1", winner=0, order=[1, 0]))
+    assert (sheet.missing(both=False), sheet.missing(both=True)) == (1, 4)
+
+
 def test_one_order_takes_the_drawn_one_and_the_other_where_that_is_missing() -> None:
     examples = [example(f"x{number}") for number in range(40)]
     sheet = sheet_of(*examples, seed=3)
