@@ -7,8 +7,9 @@ it. Values are shares in [0, 1]. Labels are any text, and are escaped here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
+
+from openreward.eval.escaping import in_html
 
 WIDTH, LABEL, RIGHT = 760, 250, 66
 ROW, GAP, TOP, FOOT = 15, 9, 8, 26
@@ -62,7 +63,7 @@ def bars(lines: Sequence[Line], ours: frozenset[int] = frozenset()) -> str:
         kind = "own" if row in ours else "other"
         parts.append(
             f'<rect class="{kind}" x="{LABEL}" y="{top}" width="{_x(value) - LABEL:.1f}" '
-            f'height="{ROW}"><title>{escape(line.label)}: {100 * value:.2f} %</title></rect>'
+            f'height="{ROW}"><title>{in_html(line.label)}: {100 * value:.2f} %</title></rect>'
             f'<text x="{_x(value) + 5:.1f}" y="{top + ROW / 2:.1f}">{100 * value:.1f}</text>'
         )
     return _svg(parts, height, f"{len(lines)} bars")
@@ -83,7 +84,7 @@ def stacked(lines: Sequence[tuple[str, Sequence[int]]], series: Sequence[str]) -
             parts.append(
                 f'<rect style="fill:var(--c{place % COLOURS})" x="{left:.1f}" y="{top}" '
                 f'width="{width:.1f}" height="{ROW}">'
-                f"<title>{escape(label)}: {count} {escape(series[place])}</title></rect>"
+                f"<title>{in_html(label)}: {count} {in_html(series[place])}</title></rect>"
             )
             left += width
     return _svg(parts, height, "shares of verdicts")
@@ -93,7 +94,7 @@ def legend(series: Sequence[str]) -> str:
     """Which colour is which, as HTML."""
     items = "".join(
         f'<li><span class="dot" style="background:var(--c{place % COLOURS})"></span>'
-        f"{escape(name)}</li>"
+        f"{in_html(name)}</li>"
         for place, name in enumerate(series)
     )
     return f'<ul class="legend">{items}</ul>'
@@ -117,8 +118,8 @@ def _axis(height: int) -> str:
 def _label(label: str, y: float) -> str:
     shown = label if len(label) <= 34 else f"{label[:33]}…"
     return (
-        f'<text class="label" x="{LABEL - 10}" y="{y:.1f}">{escape(shown)}'
-        f"<title>{escape(label)}</title></text>"
+        f'<text class="label" x="{LABEL - 10}" y="{y:.1f}">{in_html(shown)}'
+        f"<title>{in_html(label)}</title></text>"
     )
 
 
@@ -136,12 +137,12 @@ def _point(mark: Mark, y: float, place: int, label: str, series: Sequence[str]) 
     return (
         f'<g>{bar}<circle style="fill:{colour}" r="4.5" cx="{_x(mark.value):.1f}" cy="{y:.1f}"/>'
         f'<text class="value" x="{WIDTH - RIGHT + 10}" y="{y:.1f}">{100 * mark.value:.1f}</text>'
-        f"<title>{escape(said)}</title></g>"
+        f"<title>{in_html(said)}</title></g>"
     )
 
 
 def _svg(parts: Sequence[str], height: int, alternative: str) -> str:
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alternative)}">'
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{in_html(alternative)}">'
         f"{''.join(parts)}</svg>"
     )

@@ -7,15 +7,16 @@ model, a file or a user is escaped. Light and dark follow the reader's setting; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from openreward.eval.benchmark import Number
+from openreward.eval.escaping import in_html
 from openreward.eval.plots import Line, Mark, bars, forest, legend, stacked
 from openreward.eval.published import Published
 from openreward.eval.report import JudgeReport, Report
 from openreward.eval.tables import STATUSES, Table, percent, tables
 
 MOST_LINES = 80  # of one plot; the tables hold all
+LONGEST_NUMBER = 24  # characters: a share with its interval
 FOLDED = 12  # lines of a plot and rows of a table beyond which it is closed at first
 
 _STYLE = """
@@ -26,7 +27,7 @@ _STYLE = """
   --soft: #a2abb9; --line: #333a45; --c0: #6aa7e8; --c1: #ee9156; --c2: #62c492; --c3: #c08fd8;
   --c4: #d8ba5c; --c5: #9aa3b1; --warn: #fdba74; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
+body { margin: 0; overflow-wrap: anywhere; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 main { max-width: 980px; margin: 0 auto; padding: 28px 18px 60px; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 34px 0 10px; }
@@ -48,8 +49,10 @@ svg .reference { stroke: var(--soft); stroke-dasharray: 4 3; }
   margin-right: 6px; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13.5px;
   font-variant-numeric: tabular-nums; } th, td { padding: 5px 10px 5px 0; text-align: right;
-  border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
-th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
+  border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; }
+td { white-space: nowrap; } .text { white-space: normal; overflow-wrap: anywhere; min-width: 9em; }
+td.text, th:first-child, td:first-child { text-align: left; }
+th { color: var(--soft); font-weight: 600; }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -64,7 +67,7 @@ def render_html(report: Report, title: str, published: Sequence[Published] = ())
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<title>{in_html(title)}</title><style>{_STYLE}</style></head>"
         f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
@@ -74,8 +77,8 @@ def _head(report: Report, title: str) -> str:
     said = f"{report.examples} examples{sample}; orders: {report.plan.orders}"
     if report.plan.principle:
         said += f"; by the principle: {report.plan.principle}"
-    partial = f'<p class="partial">Partial: {escape(report.partial)}</p>' if report.partial else ""
-    return f'<h1>{escape(title)}</h1><p class="soft">{escape(said)}</p>{partial}'
+    partial = f'<p class="partial">Partial: {in_html(report.partial)}</p>' if report.partial else ""
+    return f'<h1>{in_html(title)}</h1><p class="soft">{in_html(said)}</p>{partial}'
 
 
 def _cards(judges: Sequence[JudgeReport]) -> str:
@@ -85,7 +88,7 @@ def _cards(judges: Sequence[JudgeReport]) -> str:
         interval = _interval(headline)
         both = f"<br>{percent(strict)} right in both orders" if strict else ""
         cards.append(
-            f'<div class="card">{escape(judge.name)}<b>{percent(headline, interval=False)}</b>'
+            f'<div class="card">{in_html(judge.name)}<b>{percent(headline, interval=False)}</b>'
             f'<span class="soft">{interval}{headline.n} items{both}</span></div>'
         )
     return f'<div class="cards">{"".join(cards)}</div>'
@@ -161,23 +164,29 @@ def _mark(number: Number | None) -> Mark:
 
 
 def _figure(title: str, inner: str, note: str = "") -> str:
-    said = f'<p class="note">{escape(note)}</p>' if note else ""
-    return f"<h2>{escape(title)}</h2><figure>{inner}</figure>{said}"
+    said = f'<p class="note">{in_html(note)}</p>' if note else ""
+    return f"<h2>{in_html(title)}</h2><figure>{inner}</figure>{said}"
 
 
 def _folded(summary: str, inner: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>{inner}</details>"
+    return f"<details><summary>{in_html(summary)}</summary>{inner}</details>"
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
+    head = "".join(_cell("th", cell) for cell in table.head)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
+        "<tr>" + "".join(_cell("td", cell) for cell in row) + "</tr>" for row in table.rows
     )
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    note = f'<p class="note">{in_html(table.note)}</p>' if table.note else ""
     shown = (
-        f'<h2>{escape(table.title)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<h2>{in_html(table.title)}</h2><div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{note}"
     )
     folded = len(table.rows) > FOLDED
     return _folded(f"{table.title}: {len(table.rows)} rows", shown) if folded else shown
+
+
+def _cell(tag: str, text: str) -> str:
+    """A cell; what is too long for a number may be broken anywhere."""
+    kind = ' class="text"' if len(text) > LONGEST_NUMBER else ""
+    return f"<{tag}{kind}>{in_html(text)}</{tag}>"

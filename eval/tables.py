@@ -41,7 +41,8 @@ def tables(report: Report) -> list[Table]:
     """Everything a report holds, most important first."""
     made = [_results(report), _statuses(report)]
     made += _groups(report)
-    made += [_numbers(report), _bias(report), _costs(report), _data(report)]
+    made += [_numbers(report), _bias(report), _costs(report)]
+    made += [_left_out(report), _data(report)]
     return [table for table in made if table.rows]
 
 
@@ -141,6 +142,14 @@ def _costs(report: Report) -> Table:
         )
     head = ("judge", "judgements", "searches each", "tokens read each", "written each", "s each")
     return Table("What it took", head, tuple(rows))
+
+
+def _left_out(report: Report) -> Table:
+    """Rows that could not be used: of the data, and of predictions."""
+    rows = [("data", error.message) for error in report.errors]
+    rows += [(judge.name, error.message) for judge in report.judges for error in judge.errors]
+    note = "not scored as anything; the first hundred of each"
+    return Table("Rows left out", ("of", "which, and why"), tuple(rows), note)
 
 
 def _data(report: Report) -> Table:

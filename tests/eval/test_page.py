@@ -81,6 +81,8 @@ def test_markdown_shows_what_is_hostile_and_does_not_obey_it() -> None:
     text = render_markdown(report(), HOSTILE)
     assert "<script>" not in text
     assert "[x](http" not in text
+    assert "\x1b" not in text
+    assert "\\x1b" in text
     lines = text.splitlines()
     begin = lines.index(next(line for line in lines if line.startswith("| leaf")))
     table = [line for line in lines[begin : begin + 42] if line.startswith("|")]
@@ -94,6 +96,14 @@ def test_the_page_escapes_what_is_hostile() -> None:
     assert "<img" not in page
     assert "&lt;script&gt;window.hit=1&lt;/script&gt;" in page
     assert "http://h/)" in page  # as text
+    assert "\x1b" not in page
+    assert "\\x1b[2J" in page
+
+
+def test_a_name_that_turns_the_text_around_is_written_out() -> None:
+    page = render_html(report().model_copy(update={"partial": "\u202eevil\u2066"}), "title")
+    assert "\u202e" not in page
+    assert "\\u202eevil\\u2066" in page
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +124,7 @@ def test_a_browser_shows_the_page_and_nothing_in_it_acts(
     browser: Any, tmp_path: Path, scheme: str, width: int
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text(render_html(report(), "RMB: a judge", PUBLISHED["rmb"]), "utf-8")
+    path.write_text(render_html(report(), f"RMB: {'long' * 90}", PUBLISHED["rmb"]), "utf-8")
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -129,4 +139,13 @@ def test_a_browser_shows_the_page_and_nothing_in_it_acts(
     assert page.locator("svg circle").count() == 4 + 2 * 40 + 6  # sections, leaves, bias
     folded = page.locator("details", has_text="By leaf: 40").first
     assert folded.get_attribute("open") is None
+    assert page.locator("td", has_text="20.00 [10.0, 30.0]").first.bounding_box()["height"] < 40
     page.close()
+
+
+def test_a_page_of_nothing_says_so() -> None:
+    nothing = report().model_copy(update={"judges": (), "examples": 0, "partial": ""})
+    page = render_html(nothing, "RMB")
+    assert "0 examples, a sample; orders: both" in page
+    assert page.count("<h1>") == 1
+    assert 'class="card"' not in page
