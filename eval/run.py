@@ -22,6 +22,7 @@ from openreward.eval.benchmark import Benchmark, Comparison, Example, Orders, Pa
 from openreward.eval.judges import Asked, Kind, MeasuredJudge, Said, checked
 from openreward.eval.orders import list_orders, pair_orders
 from openreward.judge import derive
+from openreward.loose_json import clean_text
 from openreward.records import DataFile, Row, RowError, describe_file
 from openreward.resume import Totals
 from openreward.types import Record
@@ -234,6 +235,10 @@ def describe_source(source: Path) -> DataFile:
     digest, size = hashlib.sha256(), 0
     for path in files:
         one = describe_file(path)
-        digest.update(f"{path.relative_to(source).as_posix()}\0{one.sha256}\n".encode())
+        digest.update(
+            f"{path.relative_to(source).as_posix()}\0{one.sha256}\n".encode(
+                "utf-8", "surrogateescape"
+            )
+        )
         size += one.bytes
-    return DataFile(path=str(source), sha256=digest.hexdigest(), bytes=size)
+    return DataFile(path=clean_text(str(source)), sha256=digest.hexdigest(), bytes=size)

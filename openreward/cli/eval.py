@@ -22,6 +22,7 @@ from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.eval_compare import compare_command
 from openreward.cli.eval_correlate import correlate_command
+from openreward.cli.eval_report import show_report, show_rows, write_report
 from openreward.cli.eval_run import (
     Contender,
     Run,
@@ -40,6 +41,7 @@ from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.judges import CONTROLS
 from openreward.eval.report import Report
 from openreward.eval.run import Allowance, Plan
+from openreward.loose_json import clean_text
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 NO_TOOLS = "no-tools"
@@ -139,9 +141,12 @@ def benchmark_command(
 ) -> None:
     """Measure a judge on this benchmark; the folder -o gets the report and the predictions."""
     benchmark = BENCHMARKS[str(context.info_name)]
-    plan = Plan(orders=orders, seed=seed, limit=limit, principle=read_principle(principle))
+    by = read_principle(principle)
+    plan = Plan(orders=orders, seed=seed, limit=limit, principle=by and clean_text(by))
     source = Path(data) if Path(data).exists() else data
     chosen = read_data(benchmark, source, plan)
+    if not as_json:  # the object holds them
+        show_rows("left out", chosen.errors, sum(chosen.left_out.values()))
     allowance = Allowance(max_tokens, max_minutes)
     make_folder(output)
     run = Run(benchmark, chosen, plan, output, resume, allowance, as_json)
@@ -165,8 +170,6 @@ def benchmark_command(
         raise Interrupted(
             f"interrupted; what is answered is in {output}; the same command with --resume goes on"
         ) from None
-    from openreward.cli.eval_report import show_report, write_report
-
     write_report(made, output)
     show_report(made, output, as_json)
     failed = any(each.statuses.get("error") for each in made.judges)

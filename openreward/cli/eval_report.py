@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import typer
 
+from openreward.cli.progress import SHOWN_ERRORS
 from openreward.errors import RecordError
 from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.published import PUBLISHED
@@ -17,6 +19,7 @@ from openreward.eval.render_markdown import render_markdown
 from openreward.eval.report import Report
 from openreward.eval.tables import Table, tables
 from openreward.printable import one_line
+from openreward.records import RowError
 
 _SHOWN = ("Result", "Verdicts", "What moves the judge besides worth", "What it took")
 _WIDEST = 44
@@ -57,9 +60,17 @@ def show_report(report: Report, folder: Path, as_json: bool) -> None:
     for table in tables(report):
         if table.title in _SHOWN or (table.title.startswith("By ") and len(table.rows) <= 12):
             typer.echo("\n" + "\n".join(draw(table)))
-    for error in report.errors[:5]:
-        typer.echo(one_line(f"left out: {error.message}"), err=True)
+    for judge in report.judges:
+        show_rows(f"not scored, {judge.name}", judge.errors, sum(judge.rejected.values()))
     typer.echo("\n" + one_line(f"report: {folder / 'report.html'} (also .md, .json)"))
+
+
+def show_rows(what: str, errors: Sequence[RowError], count: int) -> None:
+    """The first of some rows that could not be used, on stderr."""
+    for error in errors[:SHOWN_ERRORS]:
+        typer.echo(one_line(f"{what}: {error.message}"), err=True)
+    if count > SHOWN_ERRORS:
+        typer.echo(one_line(f"{what}: {count - SHOWN_ERRORS} more"), err=True)
 
 
 def title_of(report: Report) -> str:

@@ -19,7 +19,7 @@ from openreward.cli.tools import OpenedTools
 from openreward.errors import UserError, shorten
 from openreward.eval.benchmark import Benchmark, Prediction
 from openreward.eval.build import judge_report, read_sheet
-from openreward.eval.judges import CONTROLS, MeasuredJudge, PairJudge
+from openreward.eval.judges import CONTROLS, Control, MeasuredJudge, PairJudge
 from openreward.eval.report import JudgeReport, Report
 from openreward.eval.run import (
     Allowance,
@@ -34,7 +34,7 @@ from openreward.eval.run import (
     take_sample,
 )
 from openreward.judge import Judge, JudgeSettings
-from openreward.loose_json import clean
+from openreward.loose_json import clean, clean_text
 from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
 from openreward.records import DataFile, Row, RowError
@@ -105,7 +105,7 @@ def read_data(benchmark: Benchmark, source: Path | str, plan: Plan) -> Data:
     if isinstance(source, Path):
         file = describe_source(source)
     else:  # of the hub: what was read is all there is to describe
-        file = DataFile(path=source, sha256=digest.hexdigest(), bytes=0)
+        file = DataFile(path=clean_text(source), sha256=digest.hexdigest(), bytes=0)
     return Data(source, file, sample, left_out, tuple(errors))
 
 
@@ -158,6 +158,11 @@ def plugin_contender(spec: str, concurrency: int) -> Contender:
     return Contender("judge", made, {"plugin": spec}, concurrency=concurrency)
 
 
+class _Asking(RunProgress):
+    def drop(self, error: RowError) -> None:
+        """Rows left out are the same for every judge: they were told when the data was read."""
+
+
 async def ask(run: Run, contender: Contender) -> None:
     """Put the benchmark's questions to a judge; its predictions go to a file of its own."""
     judge = contender.judge
@@ -167,14 +172,15 @@ async def ask(run: Run, contender: Contender) -> None:
     opened = Output(output, Prediction, measure, _manifest(run, contender), resume=run.resume)
     asked = questions(run.data.rows(run.benchmark), run.benchmark, judge.kind, run.plan)
     total = sum(isinstance(row, Row) for row in asked)
-    with opened as rows, RunProgress(total, run.as_json, judge.name) as progress:
+    allowance = Allowance() if isinstance(judge, Control) else run.allowance  # that is free
+    with opened as rows, _Asking(total, run.as_json, judge.name) as progress:
         await put(
             questions(run.data.rows(run.benchmark), run.benchmark, judge.kind, run.plan),
             run.benchmark,
             judge,
             run.plan,
             rows,
-            run.allowance,
+            allowance,
             progress=progress,
             concurrency=contender.concurrency,
         )
@@ -184,7 +190,10 @@ def report(run: Run, measured: list[Contender]) -> Report:
     """The report over what the files of predictions hold."""
     judges = tuple(_judge_report(run, contender) for contender in measured)
     missing = sum(judge.missing for judge in judges)
-    partial = run.allowance.spent or "the run was stopped" if missing else ""
+    if all(judge.kind == "saved" for judge in judges if judge.missing):
+        why = "the saved predictions hold none"
+    else:
+        why = run.allowance.spent or "the run was stopped"
     return Report(
         benchmark=run.benchmark.name,
         data=run.data.file,
@@ -192,7 +201,7 @@ def report(run: Run, measured: list[Contender]) -> Report:
         examples=run.data.sample.examples,
         left_out=run.data.left_out,
         errors=run.data.errors,
-        partial=f"{missing} questions have no answer: {partial}" if missing else "",
+        partial=f"{missing} questions have no answer: {why}" if missing else "",
         judges=judges,
         versions=_versions(),
     )
@@ -208,17 +217,19 @@ def _judge_report(run: Run, contender: Contender) -> JudgeReport:
     judged = read_sheet(run.benchmark, run.data.rows(run.benchmark), path, run.plan)
     name = contender.called or (contender.judge.name if contender.judge else path.stem)
     kind = contender.judge.kind if contender.judge else "saved"
+    config = {key: clean(value) for key, value in contender.config.items()}
     return judge_report(
-        judged, run.benchmark, run.plan, name, kind, dict(contender.config), path.name
+        judged, run.benchmark, run.plan, clean_text(name), kind, config, clean_text(path.name)
     )
 
 
 def _manifest(run: Run, contender: Contender) -> Manifest:
     plan = run.plan.model_dump(mode="json", exclude={"seed"})
+    config = {key: clean(value) for key, value in contender.config.items()}
     return Manifest(
         program="eval",
         state="running",
-        config={"benchmark": run.benchmark.name, "plan": plan, **contender.config},
+        config={"benchmark": run.benchmark.name, "plan": plan, **config},
         setup={"concurrency": contender.concurrency},
         seed=run.plan.seed,
         versions=_versions(),
