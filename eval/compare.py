@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from openreward.eval.benchmark import Benchmark, Example, Number
-from openreward.eval.measures import STRICT, ItemValue, weighted
+from openreward.eval.measures import STRICT, ItemValue
 from openreward.eval.per_item import Slice
 from openreward.eval.run import Plan
 from openreward.eval.sheet import Sheet
-from openreward.eval.stats import Stratum, mean
+from openreward.eval.stats import Stratum, mean, stratified, wilson
 from openreward.records import DataFile
 from openreward.types import Record
 
@@ -178,14 +178,25 @@ def _contrast(
         name=named[1],
         a=_plain("a", strata(values.a.__getitem__)),
         b=_plain("b", strata(values.b.__getitem__)),
-        difference=weighted("a - b", strata(difference), rule, sides.sheet.seed),
+        difference=_drawn(strata(difference), rule, sides.sheet.seed),
     )
+
+
+def _drawn(strata: Sequence[Stratum], rule: str, seed: int) -> Number:
+    found, interval = _plain("a - b", strata), stratified(strata, seed)
+    if found.value is None or interval is None:
+        return found.model_copy(update={"rule": rule})
+    low, high = interval
+    if low == high:  # all items alike: drawn anew they say nothing, so what n unseen ones may hide
+        _, reach = wilson(0, found.n) or (0.0, 1.0)
+        low, high = max(-1.0, low - reach), min(1.0, high + reach)
+    return found.model_copy(update={"low": low, "high": high, "rule": rule})
 
 
 def _plain(name: str, strata: Sequence[Stratum]) -> Number:
     """The weighted mean; the interval that matters is the difference's."""
     n, total = sum(len(each.values) for each in strata), sum(each.weight for each in strata)
-    value = sum(each.weight * (mean(each.values) or 0.0) for each in strata)
+    value = math.fsum(each.weight * (mean(each.values) or 0.0) for each in strata)
     return Number(name=name, value=value / total if total else None, n=n)
 
 

@@ -112,14 +112,17 @@ def share(name: str, values: Sequence[float], rule: str) -> Number:
 
 
 def weighted(name: str, strata: Sequence[Stratum], rule: str, seed: int) -> Number:
-    """The weighted mean of strata's means, with a stratified bootstrap interval."""
+    """The weighted mean of shares by strata, with a stratified bootstrap interval."""
     used = [stratum for stratum in strata if stratum.values]
     total = sum(stratum.weight for stratum in used)
     n = sum(len(stratum.values) for stratum in used)
     if not total:
         return Number(name=name, value=None, n=n, rule=rule)
     value = sum(weight * (mean(values) or 0.0) for values, weight in used) / total
-    low, high = stratified(used, seed) or (None, None)
+    interval = stratified(used, seed)
+    if interval and interval.low == interval.high and value in (0, 1):
+        interval = wilson(value * n, n)  # all alike: drawn anew, they say nothing
+    low, high = interval or (None, None)
     return Number(name=name, value=value, n=n, low=low, high=high, rule=rule)
 
 

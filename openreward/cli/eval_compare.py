@@ -26,6 +26,7 @@ from openreward.eval.run import Plan, Sample
 from openreward.eval.saved_reports import Saved, choose, predictions_of, read_report
 from openreward.eval.sheet import Sheet
 from openreward.eval.tables import Table, percent
+from openreward.loose_json import clean_text
 from openreward.printable import one_line
 from openreward.records import Row
 
@@ -100,11 +101,16 @@ def choose_sides(a: Path, b: Path | None, names: list[str]) -> tuple[Chosen, Cho
             f"{a}: expected two reports, or --judge twice, to name two judges of this one: "
             f"{', '.join(map(shorten, alone))}"
         )
-    of_a, of_b = (names * 2)[:2] if names else (None, None)
+    of_a, of_b = names if len(names) == 2 else (_named(first, names), _named(second, names))
     made = Chosen(first, choose(first, of_a)), Chosen(second, choose(second, of_b))
-    if made[0].saved.path == made[1].saved.path and made[0].judge is made[1].judge:
+    if made[0].saved.path == made[1].saved.path and made[0].judge == made[1].judge:
         raise UserError(f"{a}: expected two judges, got {shorten(made[0].judge.name)} twice")
     return made
+
+
+def _named(saved: Saved, names: list[str]) -> str | None:
+    """The one name given, for a report that has several judges."""
+    return names[0] if names and len(saved.report.judges) > 1 else None
 
 
 def check_alike(a: Chosen, b: Chosen, *, force: bool) -> Benchmark:
@@ -197,7 +203,7 @@ def _sheet(benchmark: Benchmark, data: Data, chosen: Chosen) -> Sheet:
 
 def _side(chosen: Chosen) -> Side:
     return Side(
-        report=str(chosen.saved.path),
+        report=clean_text(str(chosen.saved.path)),
         judge=chosen.judge.name,
         plan=chosen.plan,
         predictions=chosen.judge.predictions,
