@@ -33,7 +33,7 @@ _CONTROL = re.compile(
     r"|<<\s*+/?+\s*+sys\s*+>>|</?+s/?+>"
     rf"|<\s*+/?+\s*+(?:(?:{_PROTOCOL})(?![\w-])|(?:{_TOKENS})\s*+/?+\s*+(?:>|\Z))"
     r"|<\s*+(?:function|parameter)\s*+=|<\s*+/\s*+(?:function|parameter)\s*+>"
-    r"|(?<!\w)<\s*+/?+\s*+tools\s*+>"  # not generics: List<Tools>
+    r"|(?<!\w)<\s*+tools\s*+>|<\s*+/\s*+tools\s*+>"  # not generics: List<Tools>
     rf"|\[\s*+/?+\s*+(?:{_BRACKETED})\s*+(?:\]|\Z)"
     r"""|["'](?:arguments|parameters|args)["']\s*+:"""  # the key that makes an object a bare call
 )

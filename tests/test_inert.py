@@ -19,7 +19,7 @@ from openreward.policy.token_path import TokenPolicy
 FAMILIES: dict[str, str] = {
     "qwen 2.5": "<|im_start|> <|im_end|> <|endoftext|> <|object_ref_start|> <|box_end|> "
     "<|quad_end|> <|vision_start|> <|vision_pad|> <|image_pad|> <|fim_prefix|> <|repo_name|> "
-    "<|file_sep|> <tool_call> </tool_call>",
+    "<|file_sep|> <tool_call> </tool_call> </tools>",
     "qwen 3": "<tool_response> </tool_response> <think> </think> <tts_pad> <|audio_start|> <tools>",
     "llama 2": "<s> </s> <unk> [INST] [/INST] <<SYS>> <</SYS>>",
     "llama 3": "<|begin_of_text|> <|end_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|> "

@@ -26,6 +26,7 @@ from openreward.records import explain
 from openreward.types import Record
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class McpServer(Record):
@@ -55,6 +56,9 @@ class McpServer(Record):
             parts = urlsplit(self.url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError(f"expected an http or https url, got {shorten(self.url)}")
+            wrong = [header for header in self.headers_env if not _HEADER.fullmatch(header)]
+            if wrong:
+                raise ValueError(f"expected the name of a header, got {shorten(wrong[0])}")
         elif self.headers_env:
             raise ValueError("headers_env belongs to a url; a command takes env")
         return self

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+import psutil
 
 from openreward.tools.base import Tool, run_call
 from openreward.tools.cache import DiskStore
@@ -26,14 +29,26 @@ def by_stdio(**changed: object) -> McpServer:
     return McpServer.model_validate({**given, **changed})
 
 
-@contextlib.contextmanager
-def http_library() -> Iterator[str]:
-    """The library as an HTTP server; gives its address."""
+def of_script(name: str, *args: str, **changed: object) -> McpServer:
+    """Another server of this folder, as a child process."""
+    script = str(Path(__file__).with_name(name))
+    given = {"command": sys.executable, "args": (script, *args)}
+    return McpServer.model_validate({**given, **changed})
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, SCRIPT, "http", str(port)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextlib.contextmanager
+def http_library(port: int | None = None, mode: str = "http") -> Iterator[str]:
+    """The library as an HTTP server; gives its address."""
+    port = port or free_port()
+    command = [sys.executable, SCRIPT, mode, str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             _wait_for(port, process)
             yield f"http://127.0.0.1:{port}/mcp"
@@ -71,3 +86,19 @@ async def ask(tools: list[Tool], name: str, seconds: float, **arguments: object)
     by_name = {tool.spec.name: tool for tool in tools}
     call = ToolCall.model_validate({"id": "c1", "name": name, "arguments": arguments})
     return await run_call(by_name, call, seconds)
+
+
+def text_of(result: ToolResult) -> str:
+    return "\n".join(passage.text for passage in result.passages)
+
+
+def process_of(result: ToolResult) -> int:
+    """The process that answered; servers of the tests say it in their text."""
+    found = re.search(r"process (\d+)", text_of(result))
+    assert found is not None, text_of(result)
+    return int(found[1])
+
+
+def children() -> set[int]:
+    """The child processes that this one has now."""
+    return {child.pid for child in psutil.Process().children(recursive=True)}
