@@ -34,6 +34,10 @@ R = TypeVar("R", bound=BaseModel)
 KEPT_ERRORS = 100
 
 
+class NotDone(Exception):
+    """Raised for a row by what does it: nothing is written, and a resumed run does it again."""
+
+
 class Measure(NamedTuple):
     """What a result adds to the totals; `marks` are things to count, `searched` for one."""
 
@@ -139,13 +143,20 @@ async def run_rows(
 ) -> None:
     """Do the rows not done yet, `concurrency` at once; `limit` counts usable rows, done or not.
 
-    What `work` raises stops the run: the rows in flight are cancelled and not written.
+    What `work` raises stops the run: the rows in flight are cancelled and not written. `NotDone`
+    stops its row only, which is counted and named.
     """
     wanted = _wanted(rows, identify, output, progress, limit)
 
     async def worker() -> None:
-        for record in wanted:  # one iterator for all workers: each row goes to one of them
-            output.append(await work(record))
+        for row in wanted:  # one iterator for all workers: each row goes to one of them
+            try:
+                output.append(await work(row.record))
+            except NotDone as error:
+                place = f"{row.place} {row.line} ({shorten(identify(row.record))})"
+                undone = RowError(line=row.line, fault="not_done", message=f"{place}: {error}")
+                output.drop(undone)
+                progress.drop(undone)
             progress.advance(output.totals())
 
     workers = [asyncio.create_task(worker()) for _ in range(concurrency)]
@@ -165,7 +176,7 @@ def _wanted(
     output: Output[R],
     progress: Progress,
     limit: int | None,
-) -> Iterator[T]:
+) -> Iterator[Row[T]]:
     taken = 0
     while limit is None or taken < limit:
         row = next(rows, None)
@@ -176,7 +187,7 @@ def _wanted(
             if output.ids.is_new(id):
                 taken += 1
                 if not output.ids.is_done(id):
-                    yield row.record
+                    yield row
                 continue
             message = f"{row.place} {row.line}: expected a new id, got {shorten(id)} again"
             row = RowError(line=row.line, fault="duplicate_id", message=message)

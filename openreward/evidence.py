@@ -45,13 +45,15 @@ async def trim(text: str, budget: int, policy: Policy) -> tuple[str, int, bool]:
         return text, tokens, False
     kept = text
     while tokens > budget and kept:
-        kept = _shorter(kept, int(len(kept) * budget / tokens * 0.97))
+        kept = sentences_of(kept, int(len(kept) * budget / tokens * 0.97))
         tokens = await policy.count_tokens(f"{kept} {CUT}".lstrip())
     return f"{kept} {CUT}".lstrip(), tokens, True
 
 
-def _shorter(text: str, characters: int) -> str:
+def sentences_of(text: str, characters: int) -> str:
     """The longest run of whole sentences within so many characters, else of whole words."""
+    if len(text) <= characters:
+        return text
     head = text[:characters]
     one_more = text[: characters + 1]  # shows whether a stop at the end is one: "3." of "3.14"
     ends = [m.end() for m in _SENTENCE_END.finditer(one_more) if m.end() <= characters]

@@ -26,8 +26,10 @@ from openreward.types import Record
 M = TypeVar("M", bound=BaseModel)
 BOM = b"\xef\xbb\xbf"
 
-RowFault = Literal["not_utf8", "not_json", "wrong_fields", "duplicate_id", "unknown_id"]
-"""Why a row was dropped; manifests count by these words."""
+RowFault = Literal[
+    "not_utf8", "not_json", "wrong_fields", "duplicate_id", "unknown_id", "not_done"
+]  # fmt: skip
+"""Why a row was dropped; manifests count by these words. `not_done`: a resumed run tries again."""
 
 
 @dataclass(frozen=True, slots=True)

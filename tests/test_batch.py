@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openreward.batch import Measure, Output, run_rows
+from openreward.batch import Measure, NotDone, Output, run_rows
 from openreward.errors import PolicyError, RecordError
 from openreward.records import DataFile, Row, RowError, read_jsonl
 from openreward.resume import Manifest, Totals, read_manifest
@@ -254,3 +254,23 @@ def test_resuming_what_was_never_begun_begins(tmp_path: Path) -> None:
     manifest = read_manifest(path)
     assert manifest is not None
     assert manifest.runs == 1
+
+
+def test_a_row_that_is_not_done_is_named_and_a_resumed_run_does_it_again(tmp_path: Path) -> None:
+    async def busy(number: Number) -> Square:
+        if number.value == 2:
+            raise NotDone("the engine is busy")
+        return await square(number)
+
+    path = tmp_path / "out.jsonl"
+    told = run(path, numbers(3), busy)
+    assert told.dropped == ["line 2 ('n2'): the engine is busy"]
+    manifest = read_manifest(path)
+    assert manifest is not None
+    assert (manifest.state, manifest.totals.rows, manifest.dropped) == (
+        "finished", 2, {"not_done": 1},
+    )  # fmt: skip
+    assert run(path, numbers(3), resume=True).dropped == []
+    found = [row.record.id for row in read_jsonl(path, Square) if isinstance(row, Row)]
+    assert sorted(found) == ["n1", "n2", "n3"]
+    assert found[-1] == "n2"

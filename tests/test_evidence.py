@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openreward.evidence import CUT, show, trim
+from openreward.evidence import CUT, sentences_of, show, trim
 from openreward.policy.base import Conversation, Generation, Sampling, ToolStyle
 from openreward.policy.chat_path import estimate_tokens
 from openreward.policy.scripted import ScriptedPolicy
@@ -129,3 +129,19 @@ def test_without_a_budget_only_the_cuts_are_shown() -> None:
     assert [text for _, text in shown] == [CUT, CUT]
     assert all(evidence.cut for evidence, _ in shown)
     assert asyncio.run(show([], "wiki", "q", 0, 30, WORDS)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "characters", "expected"),
+    [
+        ("One. Two three", 99, "One. Two three"),
+        ("One. Two three", 14, "One. Two three"),
+        ("One. Two three", 13, "One."),
+        ("One two three", 9, "One two"),
+        ("", 3, ""),
+    ],
+)
+def test_a_text_is_shortened_to_sentences_and_one_that_fits_is_whole(
+    text: str, characters: int, expected: str
+) -> None:
+    assert sentences_of(text, characters) == expected

@@ -29,8 +29,10 @@ class RunProgress:
         as_json: bool,
         what: str = "judging",
         clock: Callable[[], float] = time.monotonic,
+        pace: bool = False,
     ) -> None:
         self._total, self._as_json, self._what, self._clock = total, as_json, what, clock
+        self._pace, self._tokens_before = pace, 0
         self._dropped, self._last = 0, clock()
         self._begun, self._before = self._last, -1  # rows of former runs, known at the first row
         self._bar: Progress | None = None
@@ -53,16 +55,24 @@ class RunProgress:
     def advance(self, totals: Totals) -> None:
         """One more row is done."""
         if self._before < 0:
-            self._before = totals.rows - 1
+            self._before, self._tokens_before = totals.rows - 1, _tokens(totals)
         if self._bar is not None:
             counts = ", ".join(f"{count} {name}" for name, count in totals.status.items())
-            self._bar.update(
-                self._task, completed=totals.rows, description=f"{self._what}: {counts}"
-            )
+            told = f"{self._what}: {counts}{self._speed(totals)}"
+            self._bar.update(self._task, completed=totals.rows, description=told)
         elif self._clock() - self._last >= SECONDS:
             self._last = self._clock()
             of = "" if self._total is None else f" of {self._total}"
-            typer.echo(f"{self._what}: {totals.rows}{of} rows done{self._left(totals)}", err=True)
+            more = f"{self._speed(totals)}{self._left(totals)}"
+            typer.echo(f"{self._what}: {totals.rows}{of} rows done{more}", err=True)
+
+    def _speed(self, totals: Totals) -> str:
+        """Rows and tokens a second of this run, where that is asked for."""
+        passed = self._clock() - self._begun
+        if not self._pace or passed <= 0:
+            return ""
+        rows, tokens = totals.rows - self._before, _tokens(totals) - self._tokens_before
+        return f", {rows / passed:.2g} rows/s, {tokens / passed:.0f} tokens/s"
 
     def _left(self, totals: Totals) -> str:
         """How long it may still take, at the pace so far."""
@@ -83,3 +93,7 @@ class RunProgress:
                 typer.echo(text, err=True)
             else:
                 self._bar.console.print(text, markup=False, highlight=False)
+
+
+def _tokens(totals: Totals) -> int:
+    return totals.usage.prompt_tokens + totals.usage.completion_tokens

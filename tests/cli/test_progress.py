@@ -7,6 +7,7 @@ import pytest
 from openreward.cli.progress import RunProgress
 from openreward.records import RowError
 from openreward.resume import Totals
+from openreward.types import Usage
 
 
 def test_without_a_terminal_a_line_every_ten_seconds_says_how_long_it_may_take(
@@ -44,3 +45,18 @@ def test_twenty_dropped_rows_are_named_and_the_rest_counted(
     shown = capsys.readouterr().err.splitlines()
     assert shown[0] == "left out: line 1: \\x1b[2J"
     assert (len(shown), shown[20]) == (21, "and 3 more rows left out")
+
+
+def test_the_pace_of_this_run_is_told_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 0.0
+    with RunProgress(40, False, "writing", clock=lambda: now, pace=True) as progress:
+        for row in range(1, 21):
+            now = float(row)
+            usage = Usage(prompt_tokens=900 * (10 + row), completion_tokens=100 * (10 + row))
+            progress.advance(Totals(rows=10 + row, usage=usage))  # ten were done before
+    assert capsys.readouterr().err.splitlines() == [
+        "writing: 20 of 40 rows done, 1 rows/s, 900 tokens/s, under a minute left",
+        "writing: 30 of 40 rows done, 1 rows/s, 950 tokens/s, under a minute left",
+    ]

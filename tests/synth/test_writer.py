@@ -72,3 +72,37 @@ def test_a_failure_of_all_turns_is_raised(fault: PolicyFault) -> None:
     with pytest.raises(PolicyError, match="broken; then go on with --resume") as raised:
         asyncio.run(failing(fault).write(ASKED))
     assert raised.value.fault == fault
+
+
+class Shaky:
+    """Fails as told, turn by turn, then answers."""
+
+    def __init__(self, *faults: PolicyFault) -> None:
+        self.left = list(faults)
+
+    def __call__(self, talk: Conversation, sampling: Sampling) -> str:
+        if self.left:
+            raise PolicyError(self.left.pop(0), "the engine is broken")
+        return "He."
+
+
+@pytest.mark.parametrize("fault", ["unreachable", "rate_limited", "server_error"])
+def test_a_fault_that_passes_is_waited_out(fault: PolicyFault) -> None:
+    script = Shaky(fault, fault)
+    writer = Writer(ScriptedPolicy(script), "w", patience=5, pause=0.01)
+    assert asyncio.run(writer.write(ASKED)).text == "He."
+
+
+def test_patience_ends() -> None:
+    script = Shaky(*["rate_limited"] * 9)
+    writer = Writer(ScriptedPolicy(script), "w", patience=0.05, pause=0.02)
+    made = asyncio.run(writer.write(ASKED))
+    assert (made.status, made.fault) == ("error", "rate_limited")
+    assert len(script.left) == 7  # at once, and after 0.02 s; another 0.04 s would be too long
+
+
+@pytest.mark.parametrize("fault", ["timeout", "bad_request", "context_overflow", "bad_response"])
+def test_other_faults_are_not_tried_again(fault: PolicyFault) -> None:
+    script = Shaky(fault)
+    made = asyncio.run(Writer(ScriptedPolicy(script), "w", patience=5, pause=0.01).write(ASKED))
+    assert (made.status, made.fault, script.left) == ("error", fault, [])
