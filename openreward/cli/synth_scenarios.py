@@ -26,7 +26,14 @@ from openreward.cli.flags import EngineFlags, takes
 from openreward.cli.progress import RunProgress
 from openreward.cli.scenario_flags import ITEMS, SIFTING, WRITING, ScenarioFlags
 from openreward.cli.scenario_summary import ROWS, finish_set, show_scenarios
-from openreward.cli.writers import FORM, OpenWriter, WriterChoice, open_writers, read_writers
+from openreward.cli.writers import (
+    FORM,
+    OpenWriter,
+    WriterChoice,
+    name_samples,
+    open_writers,
+    read_writers,
+)
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError, UserError
 from openreward.loose_json import clean
 from openreward.records import DataFile, RowError, describe_file, read_rows
@@ -172,16 +179,16 @@ async def _build(plan: Plan) -> tuple[Manifest, list[RowError]]:
     async with AsyncExitStack() as stack:
         policy = await stack.enter_async_context(open_policy(choice, slots))
         tokens = plan.settings.writer_tokens
-        weak, writers = await open_writers(
-            plan.weak,
-            plan.writers,
+        weak, *others = await open_writers(
+            (plan.weak, *plan.writers),
             choice,
-            policy,
             stack,
+            policy=policy,
             slots=slots,
             temperature=plan.temperature,
             max_tokens=tokens,
         )
+        writers = name_samples(others)
         construction = Construction(
             judge=Writer(
                 policy,

@@ -1,7 +1,7 @@
 """Models that write answers, as flags name them: NAME=TARGET[,model=M][,temperature=T][,seed=N].
 
 TARGET is `engine` (the engine of the other flags), `local` (the embedded one), a server's URL, or
-MODULE:FACTORY. Writers of one engine share it, and their names say that they are samples of one.
+MODULE:FACTORY. Writers of one engine share it; `name_samples` makes their names say so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -114,30 +114,41 @@ def _seed(text: str | None, number: int, name: str) -> int:
 
 
 async def open_writers(
-    weak: WriterChoice,
     choices: Sequence[WriterChoice],
     main: EngineChoice,
-    policy: Policy,
     stack: AsyncExitStack,
     *,
+    policy: Policy | None = None,
     slots: int,
     temperature: float,
     max_tokens: int,
-) -> tuple[OpenWriter, list[OpenWriter]]:
-    """The weak writer and the others; `policy` is `main`'s, other engines are opened on `stack`."""
-    engines = [choice.engine(main) for choice in (weak, *choices)]
-    opened = {main: policy}
+) -> list[OpenWriter]:
+    """The writers, in the order given; engines are opened on `stack`, each once.
+
+    `policy` is `main`'s, where it is open already; `temperature` is for those that name none.
+    """
+    engines = [choice.engine(main) for choice in choices]
+    opened = dict[EngineChoice, Policy]() if policy is None else {main: policy}
     for engine in engines:
         if engine not in opened:
             opened[engine] = await stack.enter_async_context(open_policy(engine, slots))
-    many = Counter(engines[1:])
-    found = [
-        _open_writer(
-            choice, engine, opened[engine], temperature, max_tokens, bool(at) and many[engine] > 1
-        )
-        for at, (choice, engine) in enumerate(zip((weak, *choices), engines, strict=True))
+    return [
+        _open_writer(choice, engine, opened[engine], temperature, max_tokens)
+        for choice, engine in zip(choices, engines, strict=True)
     ]
-    return found[0], found[1:]
+
+
+def name_samples(opened: Sequence[OpenWriter]) -> list[OpenWriter]:
+    """The same writers; those that share an engine are named as samples of one."""
+    many = Counter(id(each.writer.policy) for each in opened)
+    return [_as_sample(each) if many[id(each.writer.policy)] > 1 else each for each in opened]
+
+
+def _as_sample(opened: OpenWriter) -> OpenWriter:
+    writer = opened.writer
+    drawn = f"temperature {writer.temperature:g}, seed {writer.seed}"
+    name = f"{writer.name} (a sample of {writer.policy.model}, {drawn})"
+    return opened._replace(writer=replace(writer, name=name))
 
 
 def _open_writer(
@@ -146,13 +157,9 @@ def _open_writer(
     policy: Policy,
     temperature: float,
     max_tokens: int,
-    shared: bool,
 ) -> OpenWriter:
     warm = temperature if choice.temperature is None else choice.temperature
-    name = choice.name
-    if shared:
-        name += f" (a sample of {policy.model}, temperature {warm:g}, seed {choice.seed})"
-    writer = Writer(policy, name, warm, max_tokens=max_tokens, seed=choice.seed)
+    writer = Writer(policy, choice.name, warm, max_tokens=max_tokens, seed=choice.seed)
     config: dict[str, JsonValue] = {
         "name": choice.name,
         "model": policy.model,

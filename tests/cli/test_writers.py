@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
+
 import pytest
 
 from openreward.cli.engine import EngineChoice
-from openreward.cli.writers import WriterChoice, read_writers
+from openreward.cli.writers import (
+    OpenWriter,
+    WriterChoice,
+    name_samples,
+    open_writers,
+    read_writers,
+)
 from openreward.errors import UserError
+from openreward.policy.scripted import ScriptedPolicy
 
 
 @pytest.mark.parametrize(
@@ -82,3 +92,57 @@ def test_the_embedded_engine_is_opened_once() -> None:
 def test_a_target_that_is_none_is_refused(choice: WriterChoice, message: str) -> None:
     with pytest.raises(UserError, match=message):
         choice.engine(EngineChoice())
+
+
+def opened(*given: str, policy: ScriptedPolicy) -> list[OpenWriter]:
+    """The writers that flags name, `engine` being the policy."""
+
+    async def opening() -> list[OpenWriter]:
+        async with AsyncExitStack() as stack:
+            return await open_writers(
+                read_writers(given),
+                EngineChoice(plugin="main:engine"),
+                stack,
+                policy=policy,
+                slots=2,
+                temperature=0.5,
+                max_tokens=64,
+            )
+
+    return asyncio.run(opening())
+
+
+def test_writers_share_the_engine_they_name() -> None:
+    policy = ScriptedPolicy(["said"])
+    first, second, third = opened("a=engine", f"b={__name__}:other", "c=engine", policy=policy)
+    assert first.writer.policy is third.writer.policy is policy
+    assert second.writer.policy.model == "other"
+    assert (first.writer.temperature, first.writer.max_tokens, third.writer.seed) == (0.5, 64, 2)
+    assert second.config == {
+        "name": "b",
+        "model": "other",
+        "plugin": f"{__name__}:other",
+        "temperature": 0.5,
+        "seed": 1,
+    }
+
+
+def test_a_target_is_refused_before_any_engine_is_opened() -> None:
+    with pytest.raises(UserError, match="expected engine, local, a URL"):
+        opened("a=no_such_module:policy", "b=/etc", policy=ScriptedPolicy(["said"]))
+
+
+def test_writers_of_one_engine_are_named_as_samples_of_one() -> None:
+    policy = ScriptedPolicy(["said"])
+    made = opened("a=engine", "b=engine,temperature=1", f"c={__name__}:other", policy=policy)
+    assert [each.writer.name for each in name_samples(made)] == [
+        "a (a sample of scripted, temperature 0.5, seed 0)",
+        "b (a sample of scripted, temperature 1, seed 1)",
+        "c",
+    ]
+    assert [each.writer.name for each in made] == ["a", "b", "c"]
+
+
+def other() -> ScriptedPolicy:
+    """An engine of its own, as a plug-in."""
+    return ScriptedPolicy(["said"], model="other")
