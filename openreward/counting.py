@@ -77,3 +77,8 @@ def query_of(call: ToolCall) -> str:
     if isinstance(query, str):
         return query
     return " ".join(value for value in call.arguments.values() if isinstance(value, str))
+
+
+def tool_of(source: str) -> str:
+    """The name of the tool that searches a source: the right one for a pair of it."""
+    return f"{source}_search"
