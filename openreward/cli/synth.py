@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from openreward.cli.synth_scenarios import scenarios
+from openreward.cli.synth_trajectories import trajectories
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
@@ -15,3 +16,4 @@ def _synth() -> None:
 
 
 app.command("scenarios")(scenarios)
+app.command("trajectories")(trajectories)
