@@ -7,9 +7,8 @@ a call. Nothing is known of the document that answers the question.
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from openreward.inert import inert
@@ -19,16 +18,17 @@ MOST_WORDS = 12
 MOST_CHARACTERS = 160
 _READ = 4000  # characters of a question that are looked at
 _ASKING_WORDS = """
-advice advise analyse analyze answer assess brief briefly clarify classify comment compare
-comparison concise contrast create define describe detail detailed develop difference differences
-differ discuss distinguish draft elaborate evaluate examine explain explanation explore give
-guide help identify illustrate investigate key list main name outline overview please prepare
-present produce propose provide report review say sets short significance significant state
+advice advise analyse analyze answer assess became become brief briefly came clarify classify come
+comment compare comparison concise contrast create define describe detail detailed develop
+difference differences differ discuss distinguish draft elaborate evaluate examine explain
+explanation explore give guide help identify illustrate importance important investigate key know
+known list main matter matters must name need outline overview please prepare present produce
+propose provide reason reasons report review say sets short should significance significant state
 suggest summarise summarize summary tell using write
 """
 _LINKING_WORDS = "of the de del della la le von van der den du di da al el bin ibn"
 _ASKING, _LINKING = frozenset(_ASKING_WORDS.split()), frozenset(_LINKING_WORDS.split())
-_WITHIN = re.compile(r"[-'’.&+#/]+")  # what may stand inside a word
+_WITHIN = "-'’.&+#/"  # what may stand inside a word
 _SENTENCE_END = ".!?。！？"
 
 Phrase = list[str]
@@ -53,7 +53,7 @@ def _phrases(text: str) -> list[Phrase]:
     phrases: list[Phrase] = [[]]
     for line in spaced.split("\n"):
         for raw in line.split():
-            word = _WITHIN.sub(_first, raw).strip("-'’.&/")
+            word = raw.strip("-'’.&/")
             if any(map(str.isalnum, word)):
                 phrases[-1].append(word)
             if raw[-1] in _SENTENCE_END and len(word) > 1:  # not an initial
@@ -64,11 +64,7 @@ def _phrases(text: str) -> list[Phrase]:
 
 def _of_a_word(char: str) -> bool:
     mark = not char.isascii() and unicodedata.category(char) in ("Mn", "Mc")  # vowels of Hindi
-    return char.isalnum() or mark or _WITHIN.fullmatch(char) is not None
-
-
-def _first(signs: re.Match[str]) -> str:
-    return signs[0] if signs[0] in ("++", "...") else signs[0][0]
+    return char.isalnum() or mark or char in _WITHIN
 
 
 def _only_asks(word: str) -> bool:
@@ -102,13 +98,16 @@ def _runs(phrase: Phrase) -> Iterator[Phrase]:
 
 
 def _asked(words: Phrase) -> Phrase:
-    """The question as it stands, from behind the words that ask."""
-    begins = next((n for n, word in enumerate(words) if word.casefold() not in _ASKING), len(words))
-    return words[begins:] if any(not _only_asks(word) for word in words[begins:]) else []
+    """The question as it stands, from its first word of weight on."""
+    begins = next((n for n, word in enumerate(words) if not _only_asks(word)), len(words))
+    return words[begins:]
 
 
-def _once(words: Iterator[str]) -> Phrase:
-    return list({word.casefold(): word for word in reversed(list(words))}.values())[::-1]
+def _once(words: Iterable[str]) -> Phrase:
+    found = dict[str, str]()
+    for word in words:
+        found.setdefault(word.casefold(), word)
+    return list(found.values())
 
 
 def _joined(words: Sequence[str]) -> str:
