@@ -72,7 +72,8 @@ def consensus(
     """The agreed order of judges; `seed` and `id` decide what is drawn.
 
     `tail="source"` lengthens it to a whole list, as in the paper: then come the answers that are
-    not agreed on, as the source judge has them. Raises `UserError` for scores that are no numbers.
+    not agreed on, as the source judge has them, whatever it scored them against the agreed ones.
+    Raises `UserError` for scores that are no numbers.
     """
     _check(scores, support)
     pairs = tuple(votes(scores, support))
@@ -83,7 +84,7 @@ def consensus(
     order = _draw_order(found, pairs, random)
     source = _draw_source(order, found[order], scores, random)
     own = {at: score for at, score in enumerate(scores[source]) if score is not None}
-    ranking = tuple((answer,) for answer in order)
+    ranking: tuple[Order, ...] = tuple((answer,) for answer in order)
     if tail == "source":
         ranking += _tiers({at: score for at, score in own.items() if at not in order})
     ranked = [answer for tier in ranking for answer in tier]
