@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from openreward.cli.synth_answers import answers
 from openreward.cli.synth_consensus import consensus
 from openreward.cli.synth_scenarios import scenarios
 from openreward.cli.synth_trajectories import trajectories
@@ -16,6 +17,7 @@ def _synth() -> None:
     """Make data for judges."""
 
 
+app.command("answers")(answers)
 app.command("consensus")(consensus)
 app.command("scenarios")(scenarios)
 app.command("trajectories")(trajectories)
