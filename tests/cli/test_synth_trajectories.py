@@ -1,74 +1,35 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from openreward.cli.synth import app
-from openreward.errors import UserError
-from openreward.records import Row, read_jsonl
-from openreward.synth.trajectory_records import TrainingTrajectory
+from openreward.errors import RecordError, UserError
 from openreward.tools.index_builder import build
 from openreward.types import Document
 
-TUTOR = '''
-"""Searches for the last word of the question, and prefers the answer with "good" in it."""
+sys.path.insert(0, str(Path(__file__).parent))
 
-import os
-import re
-
-from openreward.errors import PolicyError
-from openreward.policy.scripted import ScriptedPolicy
-
-CALL = '<tool_call>{"name": "wikipedia_search", "arguments": {"query": "%s"}}</tool_call>'
-
-
-def script(conversation, sampling):
-    first, text = (conversation.messages[n].content for n in (1, -1))
-    if "broken" in first:
-        raise PolicyError(os.environ.get("FAULT", "timeout"), "the engine is broken")
-    if sum(message.role == "assistant" for message in conversation.messages):
-        better = "A" if first.find("good") < first.find("poor") else "B"
-        return f"By [1]. <answer>{'A' if 'stubborn' in first else better}</answer>"
-    if "lazy" in first:
-        return "Clear. <answer>A</answer>"
-    word = re.search(r"(\\w+)\\.\\n### end", first)[1]
-    return CALL % word
-
-
-def policy():
-    return ScriptedPolicy(script, delay=float(os.environ.get("DELAY", "0")))
-'''
-NAMES = ("Amber Harbour", "Birch Observatory", "Cedar Parliament", "Delta Orchestra")
-ORACLE = ("in.jsonl", "-o", "out.jsonl", "--teacher", "oracle")
-ENGINE = (*ORACLE[:-1], "engine", "--policy", "tutor:policy", "--orders", "both")
-
-
-def rows(count: int) -> list[dict[str, Any]]:
-    """Pairs of made-up things, each the subject of a document of the index."""
-    made = []
-    for number in range(count):
-        name, answers = NAMES[number % 4], [f"a good one {number}", f"a poor one {number}"]
-        made.append(
-            {
-                "id": f"row-{number:03}",
-                "query": f"Explain what is special of the {name}.",
-                "responses": answers[::-1] if number % 2 else answers,
-                "label": number % 2,
-                "source": "wikipedia",
-                "meta": {"document": f"wikipedia:{name}"},
-            }
-        )
-    return made
+from trajectory_cli_runs import (
+    ENGINE,
+    NAMES,
+    ORACLE,
+    TUTOR,
+    data,
+    objects,
+    objects_done,
+    rows,
+    run,
+    start,
+    write,
+)
 
 
 @pytest.fixture
@@ -87,37 +48,6 @@ def folder(tmp_path: Path) -> Path:
     ]
     build(documents, tmp_path / "home" / "indexes" / "wikipedia", "wikipedia")
     return tmp_path
-
-
-def write(folder: Path, made: list[dict[str, Any]]) -> None:
-    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
-
-
-def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "openreward.cli.main", "synth", "trajectories", *arguments],
-        cwd=folder,
-        env={**os.environ, "OPENREWARD_HOME": str(folder / "home"), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with start(folder, *arguments, **environment) as process:
-        out, err = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-
-def data(path: Path) -> list[TrainingTrajectory]:
-    found = list(read_jsonl(path, TrainingTrajectory))
-    assert all(isinstance(row, Row) for row in found)
-    return [row.record for row in found if isinstance(row, Row)]
-
-
-def objects(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
 
 def test_the_oracle_makes_a_trajectory_of_each_pair(folder: Path) -> None:
@@ -254,10 +184,6 @@ def test_kills_lose_nothing(folder: Path) -> None:
     assert [path.name for path in folder.iterdir() if path.name.endswith(".tmp")] == []
 
 
-def objects_done(path: Path) -> list[bytes]:
-    return [line for line in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
-
-
 def test_a_stopped_run_says_how_to_go_on(folder: Path) -> None:
     write(folder, rows(60))
     with start(folder, *ENGINE, "--concurrency", "2", DELAY="0.05") as process:
@@ -275,22 +201,36 @@ def test_a_stopped_run_says_how_to_go_on(folder: Path) -> None:
     )
 
 
-def test_what_is_there_is_not_written_over(folder: Path) -> None:
+def invoke(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """A run within this process, which raises what the command raises; the exit code."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENREWARD_HOME", str(folder / "home"))
+    made = CliRunner().invoke(app, ["trajectories", *arguments], catch_exceptions=False)
+    return made.exit_code
+
+
+def test_what_is_there_is_not_written_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "out.jsonl").write_text("my own\n")
     for more in ((), ("--resume",)):
-        made = run(folder, *ORACLE, *more)
-        assert made.returncode == 2
-        assert made.stderr == (
-            "error: out.jsonl: exists already, without out.rows.jsonl beside it, which it would "
-            "be made from; name another output\n"
+        with pytest.raises(RecordError) as refused:
+            invoke(folder, monkeypatch, *ORACLE, *more)
+        assert str(refused.value) == (
+            "out.jsonl: exists already, without out.rows.jsonl beside it, which it would be made "
+            "from; name another output"
         )
     assert (folder / "out.jsonl").read_text() == "my own\n"
-    assert run(folder, "in.jsonl", "-o", "o.jsonl", "--teacher", "oracle").returncode == 0
-    again = run(folder, "in.jsonl", "-o", "o.jsonl", "--teacher", "oracle")
-    assert again.returncode == 2
-    assert "o.rows.jsonl: exists already; continue it with --resume" in again.stderr
-    other = run(folder, "in.jsonl", "-o", "o.jsonl", "--teacher", "oracle", "--resume", "--tie")
-    assert "config.settings.judge.tie: False then, True now" in other.stderr
+
+
+def test_a_run_goes_on_only_as_it_began(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert invoke(folder, monkeypatch, *ORACLE) == 0
+    before = (folder / "out.jsonl").read_bytes()
+    with pytest.raises(RecordError, match="out.rows.jsonl: exists already; continue it with"):
+        invoke(folder, monkeypatch, *ORACLE)
+    with pytest.raises(RecordError, match="config.settings.judge.tie: False then, True now"):
+        invoke(folder, monkeypatch, *ORACLE, "--resume", "--tie")
+    (folder / "out.jsonl").unlink()
+    assert invoke(folder, monkeypatch, *ORACLE, "--resume") == 0
+    assert (folder / "out.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -309,10 +249,8 @@ def test_a_setting_that_cannot_be_is_named_before_anything_is_made(
     folder: Path, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("OPENREWARD_HOME", str(folder / "home"))
     with pytest.raises(UserError) as refused:
-        CliRunner().invoke(app, ["trajectories", *arguments], catch_exceptions=False)
+        invoke(folder, monkeypatch, *arguments)
     assert message in str(refused.value)
     assert sorted(path.name for path in folder.iterdir()) == before
 
