@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -189,17 +189,33 @@ def check_resumable(output: Path, now: Manifest) -> None:
             f"{output}: expected {manifest_path(output).name} beside it, which says how its rows "
             "were made; without it the run cannot be continued; name another output"
         )
-    old, new = dict(_compared(then)), dict(_compared(now))
     differing = [
-        f"{key}: {shorten(old.get(key))} then, {shorten(new.get(key))} now"
-        for key in sorted(old.keys() | new.keys())
-        if old.get(key) != new.get(key)
+        f"{key}: {shorten(old)} then, {shorten(new)} now"
+        for key, old, new in differences(then, now)
     ]
     if differing:
         raise RecordError(
             f"{output}: cannot be continued with other settings or data ({'; '.join(differing)}); "
             "take the same, or name another output"
         )
+
+
+class Difference(NamedTuple):
+    """A setting, or the data, that two outputs do not share; None where one has no such setting."""
+
+    key: str
+    one: JsonValue
+    other: JsonValue
+
+
+def differences(one: Manifest, other: Manifest) -> list[Difference]:
+    """In what two outputs were made otherwise: program, seed, data, config."""
+    old, new = dict(_compared(one)), dict(_compared(other))
+    return [
+        Difference(key, old.get(key), new.get(key))
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key)
+    ]
 
 
 def _compared(manifest: Manifest) -> Iterator[tuple[str, JsonValue]]:

@@ -19,6 +19,7 @@ from openreward.judge import derive
 from openreward.records import RowError, parse_line
 from openreward.synth.pair_records import AnswerText, PairDrop, PairReason, PairRow, PairStep
 from openreward.tools.passages import UNSPACED
+from openreward.types import Record
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -52,12 +53,14 @@ class Group(NamedTuple):
     rows: int
 
 
-class DroppedPair(NamedTuple):
-    """A row that became no pair, and why."""
+class DroppedPair(Record):
+    """A document that gave no pair, and why."""
 
     id: str
     source: str
-    drop: PairDrop
+    step: PairStep
+    reason: PairReason
+    detail: str
 
 
 class PairTable:
@@ -147,7 +150,7 @@ class PairTable:
             "select id, source, step, reason, detail from rows where reason is not null order by id"
         )
         for id, source, step, reason, detail in found:
-            yield DroppedPair(id, source, PairDrop(step=step, reason=reason, detail=detail))
+            yield DroppedPair(id=id, source=source, step=step, reason=reason, detail=detail)
 
     def groups(self) -> list[Group]:
         """What became of all rows, counted."""
@@ -158,13 +161,13 @@ class PairTable:
         return [Group(*each) for each in found]
 
     def _put(self, row: PairRow, file: int, place: int) -> None:
-        drop = row.drop or PairDrop(step="set", reason="error")
+        drop = row.drop
         done = self._do(
             "insert or ignore into rows (id, file, place, source, drawn, positive, negative, step, "
             "reason, detail) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(row.id, file, place, row.source, derive(self._seed, row.id, "set")),
             *(_words(row.positive), _words(row.negative)),
-            *((drop.step, drop.reason, drop.detail) if row.drop else (None, None, None)),
+            *((drop.step, drop.reason, drop.detail) if drop else (None, None, None)),
         )
         if not done.rowcount:
             ((former,),) = self._do("select file from rows where id = ?", row.id)

@@ -38,11 +38,14 @@ class LeftOut:
 
 
 class ResultFiles:
-    """Files of records, by their paths; none may exist, and an error leaves none behind."""
+    """Files of records, by their paths; an error leaves none behind.
 
-    def __init__(self, *paths: Path) -> None:
+    None may exist, unless they are to `replace` those of an earlier run.
+    """
+
+    def __init__(self, *paths: Path, replace: bool = False) -> None:
         for path in paths:
-            if os.path.lexists(path):
+            if not replace and os.path.lexists(path):
                 raise RecordError(
                     f"{path}: exists already; name another output, or move it out of the way"
                 )
