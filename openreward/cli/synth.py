@@ -6,6 +6,7 @@ import typer
 
 from openreward.cli.synth_answers import answers
 from openreward.cli.synth_consensus import consensus
+from openreward.cli.synth_preferences import preferences
 from openreward.cli.synth_scenarios import scenarios
 from openreward.cli.synth_trajectories import trajectories
 
@@ -19,5 +20,6 @@ def _synth() -> None:
 
 app.command("answers")(answers)
 app.command("consensus")(consensus)
+app.command("preferences")(preferences)
 app.command("scenarios")(scenarios)
 app.command("trajectories")(trajectories)
