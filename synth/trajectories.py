@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from pydantic import Field
+
 from openreward.agent import Clock, together
 from openreward.batch import NotDone
 from openreward.counting import counted_calls, ran_calls, tool_of, unserved
@@ -59,7 +61,7 @@ class TeachingSettings(Record):
     """How trajectories are made; `samples` is of each order that is shown."""
 
     teacher: Literal["oracle", "engine"] = "oracle"
-    samples: int = 1
+    samples: int = Field(default=1, ge=1)
     source: str | None = None  # of pairs that name none
     tool_style: ToolStyle = "template"  # the oracle's; an engine has its own
     tokens: bool = False
@@ -126,14 +128,14 @@ class Teaching:
         def drop(reason: TrajectoryReason, detail: str) -> DroppedTrajectory:
             return DroppedTrajectory(pair=pair.id, reason=reason, detail=detail)
 
-        if pair.label not in (0, 1):
-            return drop("unlabelled", f"label {pair.label}")
-        if pair.responses[0] == pair.responses[1]:
-            return drop("same_answers", "")
         if source is None:
             return drop("no_tool", "the pair names no source, and there is no --source")
         if tool_of(source) not in {tool.spec.name for tool in self.tools}:
             return drop("no_tool", f"no {tool_of(source)[:80]} is open")
+        if pair.label not in (0, 1):
+            return drop("unlabelled", f"label {pair.label}")
+        if pair.responses[0] == pair.responses[1]:
+            return drop("same_answers", "")
         return None
 
     def _orders(self, pair: Pair, sample: int) -> tuple[tuple[int, int], ...]:
