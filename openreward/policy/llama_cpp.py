@@ -45,7 +45,6 @@ class LlamaCpp:
         slots: int = 8,
         context: int = 4096,
         threads: int | None = None,
-        cache_mib: int = 1024,
         settings: HttpSettings | None = None,
         start_seconds: float = 300.0,
     ) -> None:
@@ -57,7 +56,6 @@ class LlamaCpp:
         self.slots = slots
         self.context = context
         self._threads = threads
-        self._cache_mib = cache_mib  # memory for prompts of slots that were reused since
         self._settings = settings
         self._start_seconds = start_seconds
         self._process: asyncio.subprocess.Process | None = None
@@ -126,7 +124,6 @@ class LlamaCpp:
             slots=self.slots,
             context=self.context,
             threads=self._threads,
-            cache_mib=self._cache_mib,
             api_key=key,
         )
 

@@ -24,7 +24,6 @@ class ServerSettings:
     slots: int
     context: int
     threads: int | None
-    cache_mib: int
     api_key: str
 
 
@@ -79,7 +78,10 @@ def _serve(settings: ServerSettings) -> Any:  # xllamacpp has no types
     params.n_ctx = settings.slots * settings.context
     params.fit_params = False  # else a context that does not fit is made smaller without a word
     params.cache_prompt = True
-    params.cache_ram_mib = settings.cache_mib
+    # Its cache across slots gave conversations the state of another, whose text then came out
+    # (measured; llama.cpp issue 27148). What a slot holds of its own prompt stays.
+    params.cache_ram_mib = 0
+    params.cache_idle_slots = False
     params.verbosity = 1  # errors only: the log is kept for their sake
     cores = settings.threads or len(os.sched_getaffinity(0))
     params.cpuparams_batch.n_threads = cores
