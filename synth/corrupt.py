@@ -23,7 +23,7 @@ from openreward.types import Record
 
 CorruptionKind = Literal["number", "date", "entity", "negation", "omission"]
 CORRUPTION_KINDS: tuple[CorruptionKind, ...] = get_args(CorruptionKind)
-MOST_CHARACTERS = 20_000  # of an answer; a longer one offers no place
+MOST_CHARACTERS = 10_000  # of an answer; a longer one offers no place
 
 
 class Corruption(Record):

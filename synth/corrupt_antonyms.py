@@ -21,9 +21,9 @@ _BOTH_WAYS = (
     "above below|upper lower|northern southern|eastern western|northeastern southwestern|"
     "northwestern southeastern|north south|east west|significant insignificant|"
     "effective ineffective|likely unlikely|common uncommon|able unable|superior inferior|"
-    "strong weak|success failure|successful unsuccessful|directly indirectly|"
+    "strong weak|successful unsuccessful|directly indirectly|"
     "outperforms underperforms|overestimates underestimates|safe unsafe|accelerates slows|"
-    "strengthens weakens|maximum minimum|external internal|shallow deep|frequently rarely|"
+    "strengthens weakens|maximum minimum|external internal|frequently rarely|"
     "often rarely|major minor|gained lost|accepted rejected|supports opposes|supported opposed|"
     "appropriate inappropriate|reliable unreliable|necessary unnecessary|widely narrowly|"
     "poor good|wealthiest poorest|fewer more|more less|most least|majority minority|male female|"
@@ -58,6 +58,10 @@ _MUST: dict[str, tuple[str, str]] = {  # what stands before it, and behind
     "won": ("", rf"{_ONE}(?!.{{0,30}}(?:[Aa]ward|[Pp]rize|Oscar|Grammy|Emmy|[Mm]edal))"),
     "lost": ("", rf"{_ONE}(?:\w+ )?{_CONTEST}"),
     "gained": ("", r" (?:control|power|independence|popularity|support|territory|influence)"),
+    "better": (_MEASURED, ""),
+    "worse": (_MEASURED, ""),
+    "rises": ("", " (?:to|by|in|from|with)"),
+    "falls": ("", " (?:to|by|in|from|with)"),
     "best": (r"\bthe $", ""),
     "worst": (r"\bthe $", ""),
     "north": ("", r" of\b"),
@@ -93,6 +97,7 @@ _MUST_NOT_FOLLOW = re.compile(
     r"secondary|dimension|language|model|or |"
     r"and (?:lower|smaller|higher|larger|weaker|older|western|southern|eastern|northern))"
 )
+_POINTS = ("north", "south", "east", "west")
 _SEXES = ("male", "female", "men", "women")
 _OF_ONE_SEX = re.compile(
     r"pregnan|matern|menopaus|gyn[ae]|ovar|uter|cervi|prostat|breast|virgin", re.I
@@ -129,6 +134,9 @@ def _turned(text: str, match: re.Match[str], start: int, end: int) -> str | None
         return None
     if len(_FIGURE.findall(text[match.start() : end])) > 1:
         return None  # the figures would tell
+    point = next((each for each in _POINTS if word.startswith(each)), None)
+    if point is not None and len(re.findall(point, sentence, re.IGNORECASE)) > 1:
+        return None
     if word in _SEXES and _OF_ONE_SEX.search(sentence):
         return None
-    return like_case(new, match[0]) if article_fits(text[: match.start()], new) else None
+    return like_case(new, match[0]) if article_fits(text, match.start(), new) else None

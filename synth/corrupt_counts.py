@@ -31,7 +31,9 @@ _RANK = re.compile(
     r"|busiest|deepest|smallest|fastest|wealthiest|richest)\b)",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"(?<![\w.,-])([1-9]\d?)(st|nd|rd|th)(?=[ -][a-z])(?![ -]centur)")
+_ORDINAL = re.compile(
+    r"(?<![\w.,-])([1-9]\d?)(st|nd|rd|th)(?=[ -][a-z])(?![ -](?:centur|to|and|or|of)\b)(?! centur)"
+)
 _POINTING = word_set("the these those both other of or and all last first to")
 _LISTED = re.compile(
     r":|\bnamely\b|\bi\.e\.|\brespectively\b|\bboth\b|\bformer\b|\(1\)|\bfirst\b|–|—"
@@ -56,13 +58,13 @@ def propose_counts(answer: Answer, random: Random, taken: frozenset[Decimal]) ->
 def _exchanged(
     answer: Answer, match: re.Match[str], free: list[str], form: str, random: Random
 ) -> Iterator[Proposal]:
-    old, before = match[0], answer.text[: match.start()]
+    old = match[0]
     near = sorted(free, key=lambda word: abs(_order(word) - _order(old)))[:4]
     chosen = [
         word
         for word in near
         if word != old.lower()
-        and article_fits(before, word)
+        and article_fits(answer.text, match.start(), word)
         and not re.search(rf"\b{word}\b", answer.others, re.IGNORECASE)
     ]
     single = len(re.findall(rf"\b{old}\b", answer.text, re.IGNORECASE)) == 1

@@ -32,7 +32,7 @@ DENIAL = re.compile(
     re.IGNORECASE,
 )
 _SCOPE = re.compile(
-    r"\b(?:some|several|many|most|all|every|each|both|either|any|if|whether|unless|until|either)\b|\?",
+    r"\b(?:some|several|many|most|all|every|each|both|either|any|if|whether|unless|until|how|why|what|only)\b|\?",
     re.IGNORECASE,
 )
 _AUXILIARY = re.compile(
@@ -96,7 +96,7 @@ def propose_denials(answer: Answer, random: Random) -> Iterator[Proposal]:
 def _plain_sentences(answer: Answer) -> Iterator[tuple[int, int]]:
     """Those that hold no denial and no quote; not the first, which says what the subject is."""
     spans = answer.sentences
-    for start, end in spans[1:] or spans:
+    for start, end in spans[1:]:
         sentence = answer.text[start:end]
         if not DENIAL.search(sentence) and not re.search(r"[\"“”?]", sentence):
             yield start, end
@@ -110,7 +110,8 @@ def _denied(answer: Answer) -> Iterator[Proposal]:
         for match in _AUXILIARY.finditer(text, start, end):
             behind = word_before(text, match.start()).lower()
             if behind not in _NOT_BEHIND and _may_deny(text, start, match):
-                yield Proposal("denial", [Edit(match.end(), match.end(), " not")])
+                new = "not" if match[1] == "can" else " not"
+                yield Proposal("denial", [Edit(match.end(), match.end(), new)])
         for match in _PERFECT.finditer(text, start, end):
             if not _may_deny(text, start, match):
                 continue

@@ -98,7 +98,7 @@ def _edits(name: Name, new: str, names: list[Name], answer: Answer) -> list[Edit
             same = [n for n in names if n.start == match.start() and n.text == name.text]
             if not same or same[0].known_as != name.known_as:
                 return []
-        if not article_fits(answer.text[: match.start()], forms[match[0]]):
+        if not article_fits(answer.text, match.start(), forms[match[0]]):
             return []
         edits.append(_edit(match, forms[match[0]], answer.text))
     if name.known_as.kind == "person" and re.search(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from openreward.synth.corrupt_words import word_set
 
 MEN = word_set(
-    "Aaron Abraham Adam Akira Al Alan Albert Alec Alexander Alfred Allen Andre Andrew Andy "
+    "Aaron Abraham Adam Akira Alan Albert Alec Alexander Alfred Allen Andre Andrew Andy "
     "Anthony Antonio Arnold Arthur Barry Ben Benjamin Bernard Bill Billy Bob Boris Brad Brian "
-    "Bruce Bryan Carl Carlos Charles Charlie Chris Christian Christopher Clint Colin Craig Dan "
-    "Daniel Dave David Dean Dennis Denis Diego Don Donald Douglas Dustin Dwight Eddie Edgar "
+    "Bruce Bryan Carl Carlos Charles Charlie Chris Christopher Clint Colin Craig Dan "
+    "Daniel Dave David Dennis Denis Diego Don Donald Douglas Dustin Dwight Eddie Edgar "
     "Edmund Edward Edwin Elijah Emil Enrico Eric Erik Ernest Ernst Eugene Fernando Francis "
     "Francisco Frank Franklin Franz Fred Frederick Friedrich Fritz Gary Gene George Gerald "
-    "Gerard Giovanni Giuseppe Glenn Gordon Graham Greg Gregory Guy Hans Harold Harrison Harry "
+    "Gerard Giovanni Giuseppe Glenn Gordon Graham Greg Gregory Hans Harold Harrison Harry "
     "Heinrich Henri Henry Herbert Herman Howard Hugh Hugo Ian Igor Isaac Ivan Jack Jackie Jacob "
     "Jacques Jake James Jan Jason Jean Jeff Jeffrey Jeremy Jerry Jim Jimmy Joe Joel Johann John "
     "Johnny Jon Jonathan Jorge Jose José Joseph Josh Joshua Juan Jules Karl Keith Ken Kenneth "
@@ -20,10 +20,10 @@ MEN = word_set(
     "Max Mel Michael Michel Mick Miguel Mike Nathan Neil Nelson Nicholas Nick Nicolas Niels "
     "Nikolai Noel Norman Oliver Orson Oscar Otto Owen Pablo Patrick Paul Pedro Pete Peter Phil "
     "Philip Pierre Quentin Quincy Ralph Randy Ray Raymond René Ricardo Richard Rick Ridley Rob "
-    "Robert Roberto Robin Rod Roger Roman Ron Ronald Ross Roy Rudolf Russell Ryan Sam Samuel "
+    "Robert Roberto Robin Rod Roger Ron Ronald Ross Roy Rudolf Russell Ryan Sam Samuel "
     "Scott Sean Sebastian Sergei Sergio Seth Sidney Sigmund Simon Stan Stanley Stefan Stephen "
     "Steve Steven Stuart Sylvester Ted Terry Theodore Thomas Tim Timothy Todd Tom Tommy Tony "
-    "Truman Victor Vincent Vladimir Walt Walter Warren Wayne Werner Wilhelm Will William Willem "
+    "Truman Victor Vincent Vladimir Walt Walter Warren Wayne Werner Wilhelm William Willem "
     "Winston Wolfgang Woody Zack"
 )
 WOMEN = word_set(
@@ -31,17 +31,17 @@ WOMEN = word_set(
     "Anita Ann Anna Anne Annie Audrey Ava Barbara Beatrice Bette Betty Billie Brenda Brigitte "
     "Britney Carol Caroline Carrie Catherine Cate Charlotte Cher Christina Christine Claire "
     "Clara Claudia Cynthia Daisy Deborah Debra Diana Diane Dolly Donna Doris Dorothy Drew Edith "
-    "Eleanor Elena Elizabeth Ella Ellen Emily Emma Erin Eva Eve Faye Florence Frances Frida "
-    "Geena Georgia Gina Ginger Gloria Grace Greta Gwyneth Halle Hannah Harriet Heather Hedy "
+    "Eleanor Elena Elizabeth Ella Ellen Emily Emma Erin Eva Eve Frances Frida "
+    "Geena Georgia Gina Ginger Gloria Greta Gwyneth Halle Hannah Harriet Heather Hedy "
     "Helen Helena Hilary Hillary Ida Ingrid Irene Isabel Isabella Jacqueline Jane Janet Janis "
-    "Jennifer Jessica Jill Joan Joanna Jodie Josephine Joy Judith Judy Julia Julianne Julie "
+    "Jennifer Jessica Jill Joan Joanna Jodie Josephine Judith Judy Julia Julianne Julie "
     "Karen Kate Katharine Katherine Kathleen Kathryn Katy Keira Kim Lana Laura Lauren Lena "
     "Leslie Lily Linda Lisa Liza Louise Lucille Lucy Madeleine Margaret Margot Maria Marie "
     "Marilyn Marlene Martha Mary Maya Meg Melissa Meryl Michelle Mildred Miriam Monica Nancy "
-    "Naomi Natalie Nicole Nina Nora Norma Olivia Olympia Oprah Pamela Patricia Penelope Rachel "
-    "Rebecca Renée Rita Rosa Rose Rosemary Ruth Sally Samantha Sandra Sara Sarah Scarlett "
-    "Sharon Sheila Shirley Sofia Sophia Sophie Stella Susan Suzanne Sylvia Tina Uma Ursula "
-    "Vanessa Vera Victoria Viola Virginia Vivian Whitney Whoopi Winona Yoko"
+    "Naomi Natalie Nicole Nina Nora Norma Olivia Oprah Pamela Patricia Penelope Rachel "
+    "Rebecca Renée Rita Rosa Rosemary Ruth Sally Samantha Sandra Sara Sarah Scarlett "
+    "Sharon Sheila Shirley Sophia Sophie Stella Susan Suzanne Sylvia Tina Uma Ursula "
+    "Vanessa Vera Vivian Whitney Whoopi Winona Yoko"
 )
 ROLES = word_set(
     "actor actress architect artist astronomer author biologist businessman chemist "
@@ -100,14 +100,18 @@ PLACES = {name: kind for kind, names in _BY_KIND.items() for name in names.split
 WITH_THE = word_set(
     "Netherlands|Philippines|Soviet Union|United Arab Emirates|United Kingdom|United States", "|"
 )
-NATIONALITIES = word_set(
-    "American Argentine Australian Austrian Belgian Brazilian British Bulgarian Canadian "
-    "Chilean Chinese Colombian Croatian Cuban Czech Danish Dutch Egyptian English Finnish "
-    "French German Greek Hungarian Icelandic Indian Indonesian Iranian Irish Israeli Italian "
-    "Jamaican Japanese Kenyan Korean Mexican Nigerian Norwegian Pakistani Peruvian Polish "
-    "Portuguese Romanian Russian Scottish Serbian Spanish Swedish Swiss Thai Turkish Ukrainian "
-    "Vietnamese Welsh"
-)
+_NATIONALITIES = {
+    "Europe": "Austrian|Belgian|British|Bulgarian|Croatian|Czech|Danish|Dutch|English|Finnish|"
+    "French|German|Greek|Hungarian|Icelandic|Irish|Italian|Norwegian|Polish|Portuguese|Romanian|"
+    "Russian|Scottish|Serbian|Spanish|Swedish|Swiss|Ukrainian|Welsh",
+    "new worlds": "American|Argentine|Australian|Brazilian|Canadian|Chilean|Colombian|Cuban|"
+    "Jamaican|Mexican|Peruvian",
+    "Asia": "Chinese|Indian|Indonesian|Japanese|Korean|Pakistani|Thai|Vietnamese",
+    "Africa and the Middle East": "Egyptian|Iranian|Israeli|Kenyan|Nigerian|Turkish",
+}
+NATIONALITIES = {
+    name: where for where, names in _NATIONALITIES.items() for name in names.split("|")
+}
 ORGANISATIONS = word_set(
     "University Institute College Company Corporation Museum Party Association League Committee "
     "Records Studios Club Hospital Agency Foundation Bank Orchestra Academy Society Pictures "
@@ -118,8 +122,8 @@ LANDMARKS = word_set(
     "River Lake Mount Mountain Mountains Island Islands Sea Ocean County Province Desert Valley "
     "Bay Peninsula Strait Gulf Bridge Castle Palace Cathedral"
 )
-BENCHMARK_ENDS = ("Bench", "QA", "Eval", "Arena", "Set", "Instruct", "Hard")
-MODEL_STARTS = (
-    "GPT-", "Llama", "LLaMA", "Qwen", "Claude", "Gemini", "DeepSeek", "Mistral", "ResNet", "ViT-",
-    "RoBERTa", "DistilBERT", "InternVL", "LLaVA", "Whisper", "T5-", "Phi-", "Gemma",
+BENCHMARK_ENDS = ("Bench", "QA", "Eval", "Arena", "Instruct", "Hard")
+LANGUAGE_MODELS = (
+    "GPT-", "Llama", "LLaMA", "Qwen", "Claude", "Gemini", "DeepSeek", "Mistral", "Phi-", "Gemma",
 )  # fmt: skip
+VISION_MODELS = ("ResNet", "ViT-", "EfficientNet", "VGG", "DenseNet", "MobileNet", "ConvNeXt")

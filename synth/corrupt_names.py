@@ -75,8 +75,8 @@ def names_in(text: str) -> Iterator[Name]:
     """The names whose class is known, left to right."""
     for match in _NAME.finditer(text):
         start, end = _without_edges(text, *match.span())
-        if start < end and (known_as := _classified(text, start, end)) is not None:
-            yield Name(start, end, text[start:end], known_as)
+        if start < end and (name := _named(text, start, end)) is not None:
+            yield name
     for match in _MIXED.finditer(text):
         if (kind := _technical(match[0])) is not None:
             kind, _, head = kind.partition(" ")
@@ -91,7 +91,7 @@ def _without_edges(text: str, start: int, end: int) -> tuple[int, int]:
     """Without a first word that only opens a sentence, a title, or a stop that ends one."""
     while start < end:
         word = re.match(r"\S+", text[start:end])
-        if word is None or word[0].rstrip(".") not in _LEADING | lists.TITLES:
+        if word is None or word[0] not in _LEADING:
             break
         start += word.end()
         start += len(text[start:end]) - len(text[start:end].lstrip())
@@ -100,6 +100,18 @@ def _without_edges(text: str, start: int, end: int) -> tuple[int, int]:
     if text[start:end].endswith(".") and not re.search(r"\b[A-Z]\.$", text[start:end]):
         end -= 1
     return start, end
+
+
+def _named(text: str, start: int, end: int) -> Name | None:
+    """The name as it stands, or behind a title."""
+    known_as = _classified(text, start, end)
+    if known_as is not None:
+        return Name(start, end, text[start:end], known_as)
+    title, _, rest = text[start:end].partition(" ")
+    if title.rstrip(".") not in lists.TITLES or not rest:
+        return None
+    known_as = _classified(text, end - len(rest), end)
+    return Name(end - len(rest), end, rest, known_as) if known_as is not None else None
 
 
 def _classified(text: str, start: int, end: int) -> NameClass | None:
@@ -113,9 +125,10 @@ def _classified(text: str, start: int, end: int) -> NameClass | None:
         return NameClass("place", lists.PLACES[name], 0, the, "")
     if name in lists.NATIONALITIES:
         after = re.match(r" [a-z]+", text[end : end + 20])
-        return NameClass("nationality", "", 1, the, "") if after else None
+        return NameClass("nationality", lists.NATIONALITIES[name], 1, the, "") if after else None
     for kind, heads in (("organisation", lists.ORGANISATIONS), ("place", lists.LANDMARKS)):
-        head = next((w for w in (words[-1], words[0]) if w in heads), None)
+        sides = (words[-1], words[0]) if "of" in words or kind == "place" else (words[-1],)
+        head = next((word for word in sides if word in heads), None)
         if head is not None and len(words) > 1:
             form = f"{head} {words[0] == head} {'of' in words}"
             return NameClass(kind, form, len(words), the, "")
@@ -133,7 +146,10 @@ def _person(words: list[str], before: list[str], the: bool) -> NameClass | None:
 
 
 def _technical(word: str) -> str | None:
-    if word.startswith(lists.MODEL_STARTS):
-        return "model"
+    if re.search(r"-[a-z]{4,}$", word) and not word.endswith(("-mini", "-turbo", "-flash")):
+        return None  # GPT-based
+    for head, starts in (("language", lists.LANGUAGE_MODELS), ("vision", lists.VISION_MODELS)):
+        if word.startswith(starts):
+            return f"model {head}"
     end = next((end for end in lists.BENCHMARK_ENDS if word.endswith(end)), "")
     return f"benchmark {end}" if end and len(word) > len(end) + 1 else None

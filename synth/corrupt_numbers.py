@@ -9,8 +9,10 @@ years and intervals of confidence. Written-out numbers and ranks are in `corrupt
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -27,6 +29,7 @@ from openreward.synth.corrupt_text import (
 from openreward.synth.corrupt_words import word_set
 
 _TRIES = 24
+_AHEAD = 80  # characters before a number that are looked at
 _MOST_READ = 200_000  # characters in which values are looked up
 _N = r"(?:[1-9]\d{0,2}(?:,\d{3})+|0|[1-9]\d*)(?:\.\d+)?"
 _UNIT = r"(?:\\?%|x|×|k?m²?|k?Hz|[MG]Hz|[cm]m|[kmµ]?g|m[lL]|ms|min|h|s|fps|[KMGT]B|K|M|bn|m|°C?|°F)"
@@ -35,6 +38,9 @@ _ANY = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _PLAIN = re.compile(r"(?<![\dA-Za-z.,:/_=&%#-])[1-9]\d{1,8}(?![\dA-Za-z.,:/_=&%-])")
 _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 _P_VALUE = re.compile(r"\b[pP](?:[- ]values?)?(?: of)?\s*=?\s*$")
+_CONVERTED = re.compile(r" [a-z][a-z .]{0,20} \(\d")  # 300 miles (500 km)
+_CONVERSION = re.compile(r"\d [a-z][a-z .]{0,20} \($")
+_OLD_YEAR = re.compile(r"[1-9]\d\d")
 _NAMERS = word_set(
     "type types figure fig figs table tables section sections chapter version equation eq ref refs "
     "no number line lines factor phase step steps grade class part volume vol highway route "
@@ -66,6 +72,7 @@ def propose_numbers(answer: Answer, random: Random) -> Iterator[Proposal]:
     yield from found
 
 
+@lru_cache(maxsize=16)
 def values_in(text: str) -> frozenset[Decimal]:
     """The values of all numbers in a text, written-out small ones too."""
     text = text[:_MOST_READ]
@@ -114,11 +121,13 @@ def _figures(answer: Answer, random: Random, taken: frozenset[Decimal]) -> Itera
 
 def _is_certain(old: str, answer: Answer) -> bool:
     """It stands once in the answer; a document, if there is one, has it; the query has not."""
-    here, held, asked = (
-        [m[0].strip(",") for m in _ANY.finditer(text[:_MOST_READ])]
-        for text in (answer.text, answer.document, answer.query)
-    )
-    return here.count(old) == 1 and (not answer.document or old in held) and old not in asked
+    here, held, asked = map(_figures_of, (answer.text, answer.document, answer.query))
+    return here[old] == 1 and (not answer.document or old in held) and old not in asked
+
+
+@lru_cache(maxsize=16)
+def _figures_of(text: str) -> Counter[str]:
+    return Counter(match[0].strip(",") for match in _ANY.finditer(text[:_MOST_READ]))
 
 
 def _numbers(text: str, start: int, end: int) -> Iterator[_Number]:
@@ -144,8 +153,11 @@ def _usable(
     """Whether a number counts or measures something, and its change would be noticed by nobody."""
     start, end = span
     before, after = word_before(text, start), word_after(text, end)
-    ahead, around = text[sentence[0] : start], text[max(0, start - 1) : end + 1]
-    if re.search(r"\bC\.?I\b|onfidence", text[max(0, start - 30) : end + 30]):
+    ahead = text[max(sentence[0], start - _AHEAD) : start]
+    around = text[max(0, start - 1) : end + 1]
+    if re.search(r"\bC\.?I\b|onfidence|range|IQR", text[max(0, start - 30) : end + 30]):
+        return False  # the interval would give it away
+    if _CONVERTED.match(text[end : end + 40]) or _CONVERSION.search(ahead[-40:]):
         return False
     if re.search(r"[\\^_{}<>≤≥±]\s?$", ahead[-2:]) or around[-1:] in "^_{}/":
         return False
@@ -165,7 +177,10 @@ def _usable(
     if after[:1].isupper() and not after.endswith("s") and not after.isupper():
         return False
     counts = re.fullmatch(r"[a-z-]+s", after) and before.lower() not in _YEAR_WORDS
-    return bool(counts or unit or not _YEAR.fullmatch(digits)) and text[start:end] != f"{digits}s"
+    year = _YEAR.fullmatch(digits) or (
+        _OLD_YEAR.fullmatch(digits) and before.lower() in _YEAR_WORDS and not after
+    )
+    return bool(counts or unit or not year) and text[start:end] != f"{digits}s"
 
 
 def _other(
@@ -178,7 +193,7 @@ def _other(
         for other in (*numbers[max(0, place - 1) : place], *numbers[place + 1 : place + 2])
         if other.percent == number.percent
     ]
-    if _P_VALUE.search(text[: number.start][-14:]):
+    if _P_VALUE.search(text[max(0, number.start - 14) : number.start]):
         beside.append(Decimal("0.0499"))  # significance stays as it is said
     most = 100 if number.percent and number.value <= 100 else 1 if number.value < 1 else None
     for _ in range(_TRIES):
@@ -188,9 +203,10 @@ def _other(
         value = _value(new)
         if (
             value not in taken
+            and value != 1
             and (most is None or value < most)
             and all((value > each) == (number.value > each) for each in beside)
-            and article_fits(text[: number.start], new)
+            and article_fits(text, number.start, new)
         ):
             return new
     return None

@@ -22,6 +22,10 @@ _LEANING = re.compile(
     r"On the other hand|Specifically|Again|Still|Among|Each|Neither|Of these|The other|"
     r"[(\[]?\(?\d+[.)])\b"
 )
+_LEANING_INSIDE = re.compile(
+    r"\b(?:also|further|likewise|such|this|these|those|same|remaining|latter|former|related|"
+    r"another|so)\b"
+)
 _SAME_SUBJECT = re.compile(r"(?:It|Its|He|She|His|Her|They|Their)\b")
 _OPENS_LIST = re.compile(r":\s*$|\bfollows\b|\(1\)|\(i\)|\b[Ff]irst(?:ly)?,|[•*]")
 _CONTRIBUTES = re.compile(
@@ -35,6 +39,9 @@ _CLAUSE = re.compile(
     r"(?=(?P<on>, (?:is|are|was|were|has|had|have|can|and|but)\b)|[.](?:\s|$))"
 )
 _BRACKET = re.compile(r" \((?![A-Z]{2,}s?\))[^()\n]{4,120}\)(?=[ ,.;])")
+_TELLING = re.compile(
+    r"^(?!.*[pP] ?[<>=]|.*\bCI\b).*(?:\d{4}[–-]\d{4}|[a-z]{4,} (?:\S+ )*[a-z]{4,})"
+)
 
 
 def propose_omissions(answer: Answer, random: Random) -> Iterator[Proposal]:
@@ -66,6 +73,8 @@ def _sentences(answer: Answer) -> Iterator[Proposal]:
         chained = _SAME_SUBJECT.match(following) and _SAME_SUBJECT.match(sentence)
         if _LEANING.match(following) and not (chained and _starts_alike(sentence, following)):
             continue
+        if _LEANING_INSIDE.search(" ".join(following.split()[:7])):
+            continue
         if _introduces(text, start, end) or "\n" in text[spans[place - 1][1] : start].strip(" "):
             continue
         yield Proposal("sentence", [Edit(spans[place - 1][1], end, "")])
@@ -95,6 +104,8 @@ def _clauses(answer: Answer) -> Iterator[Proposal]:
         for match in pattern.finditer(text):
             start, end = match.span()
             first, _ = answer.sentence_at(start)
+            if pattern is _BRACKET and not _TELLING.search(match[0]):
+                continue
             if not _FACT.search(match[0]) or _introduces(text, start, end):
                 continue
             if pattern is _CLAUSE and "," in text[first:start]:

@@ -99,9 +99,9 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
 
 
-def article_fits(before: str, new: str) -> bool:
-    """Whether a word can follow the article that stands before it, if one does."""
-    match = _ARTICLE.search(before[-12:])
+def article_fits(text: str, place: int, new: str) -> bool:
+    """Whether a word can follow the article that stands before a place, if one does."""
+    match = _ARTICLE.search(text[max(0, place - 12) : place])
     return match is None or takes_an(new) == (match[1].lower() == "an")
 
 

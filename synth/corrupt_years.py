@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 
 from openreward.synth.corrupt_text import (
@@ -41,6 +42,7 @@ _BEFORE_YEAR = word_set(
     "early late mid year a an the born died summer winter spring autumn fall released published "
     "established founded through or"
 )
+_COUNTED = word_set("by per of or times ml mg kg km cm mm men women people children")
 _NO_PLURALS = word_set("was is as its his has does this")
 
 
@@ -56,9 +58,10 @@ def propose_years(answer: Answer, random: Random) -> Iterator[Proposal]:
     yield from _centuries(answer, random)
 
 
-def years_in(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=16)
+def years_in(text: str) -> tuple[tuple[int, int], ...]:
     """Place and value of what can be a year in a text."""
-    return [(m.start(), int(m[0])) for m in re.finditer(rf"(?<!\d){YEAR}(?!\d)", text)]
+    return tuple((m.start(), int(m[0])) for m in re.finditer(rf"(?<!\d){YEAR}(?!\d)", text))
 
 
 def is_certain(fact: str, answer: Answer) -> bool:
@@ -84,7 +87,7 @@ def other_year(answer: Answer, place: int, old: int, random: Random) -> str | No
         if abs(year - old) > 1
         and year not in taken
         and all((year > other) == (old > other) for other in beside)
-        and article_fits(answer.text[:place], str(year))
+        and article_fits(answer.text, place, str(year))
     ]
     return random.choice(free) if free else None
 
@@ -96,15 +99,19 @@ def _is_year(text: str, match: re.Match[str]) -> bool:
     behind = text[match.end() : match.end() + 1]
     if before in MONTHS or before.isdigit():
         return False
+    if ahead == "[":
+        return False
     if ahead == "(" and behind not in (")", ",", ";", "–", "—", "-"):
         return False
     if before and ahead != "(" and before.lower().rstrip(".") not in _BEFORE_YEAR:
         return False
+    if not before and ahead == " " and behind not in (".", ",", ";", ")"):
+        return False  # "pT1a, 1453 (27 %)"
     if behind != " ":
         return True
     if after[:1].isupper() and before.lower() not in ("a", "an"):
         return False  # the name of an event
-    return after != "by" and (not re.fullmatch(r"[a-z-]+s", after) or after in _NO_PLURALS)
+    return after not in _COUNTED and (not re.fullmatch(r"[a-z-]+s", after) or after in _NO_PLURALS)
 
 
 def _form(text: str, match: re.Match[str]) -> str:
@@ -160,7 +167,7 @@ def _exchanged(
         new
         for new in free
         if new.casefold() not in answer.others.casefold()
-        and article_fits(answer.text[: span[0]], new)
+        and article_fits(answer.text, span[0], new)
     ]
     if fit and is_certain(match[0], answer) and not _SPANS_BESIDE.search(rest):
         yield Proposal(form, [Edit(*span, random.choice(fit))])
