@@ -222,7 +222,7 @@ def _lines(summary: PreferencesSummary) -> Iterator[str]:
         listed = ", ".join(f"{count} {reason}" for reason, count in summary.no_pair.items())
         yield f"no pair: {listed}; in {beside(Path(summary.output), 'dropped.jsonl').name}"
     if summary.drawn:
-        yield f"{summary.drawn} pairs have an answer drawn from several with the same score"
+        yield f"an answer was drawn from several with the same score in {summary.drawn}"
     if summary.pairs:
         yield (
             f"mean margin {summary.margin:g}; words: {summary.words_chosen:g} chosen, "

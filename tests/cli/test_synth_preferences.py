@@ -75,7 +75,7 @@ def test_scored_answers_become_pairs_and_the_rest_has_its_reason(tmp_path: Path)
     assert ran.stdout.splitlines()[:3] == [
         "p.jsonl: 3 pairs of 6 rows",
         "no pair: 1 equal_scores, 1 no_scores, 1 too_few; in p.dropped.jsonl",
-        "1 pairs have an answer drawn from several with the same score",
+        "an answer was drawn from several with the same score in 1",
     ]
 
 
