@@ -8,7 +8,6 @@ classes alone are seen.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -73,7 +72,7 @@ FORM = (
     "colons",
     "ends in a stop",
 )
-"""The features of form, in their order; counts as logarithms."""
+"""The features of form, in their order."""
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,:]\d+)*|[^\w\s]|_+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*]*\s+|(?<=[。！？])|\n+")
@@ -94,28 +93,29 @@ def form_of(text: str) -> list[float]:
     counts = Counter(text)
     letters = sum(map(len, said))
     numbers = sum(token[0].isdigit() for token in tokens)
-    return [
-        math.log1p(len(text)),
-        math.log1p(words),
-        math.log1p(len(sentences)),
+    found = (
+        len(text),
+        words,
+        len(sentences),
         words / max(1, len(sentences)),
         letters / max(1, len(said)),
         len(set(said)) / max(1, len(said)),
-        math.log1p(len(_BREAK.findall(text))),
-        math.log1p(len(_ITEM.findall(text))),
-        math.log1p(len(_HEADING.findall(text))),
-        math.log1p(len(_BOLD.findall(text))),
-        math.log1p(numbers),
-        math.log1p(sum(map(_names, sentences))),
+        len(_BREAK.findall(text)),
+        len(_ITEM.findall(text)),
+        len(_HEADING.findall(text)),
+        len(_BOLD.findall(text)),
+        numbers,
+        sum(map(_names, sentences)),
         sum(map(str.isupper, text)) / max(1, letters),
-        math.log1p(counts[","]),
-        math.log1p(counts["("] + counts["["]),
-        math.log1p(counts['"'] + counts["“"] + counts["‘"]),
-        math.log1p(counts["?"]),
-        math.log1p(counts["!"]),
-        math.log1p(counts[":"]),
-        float(text.rstrip().endswith((".", "!", "?", "。"))),
-    ]
+        counts[","],
+        counts["("] + counts["["],
+        counts['"'] + counts["“"] + counts["‘"],
+        counts["?"],
+        counts["!"],
+        counts[":"],
+        text.rstrip().endswith((".", "!", "?", "。")),
+    )
+    return [float(each) for each in found]
 
 
 def style_of(text: str) -> Counter[str]:

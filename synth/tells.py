@@ -76,11 +76,12 @@ def tells(pairs: Iterable[Pair], seed: int = 0) -> Tells:
 
 
 class _Form:
-    """Features of form as differences of unit spread."""
+    """Features of form as differences of logarithms, of unit spread."""
 
     def __init__(self, seen: Sequence[_Seen]) -> None:
         self._both = np.array([s.form for s in seen])  # (N, 2, F)
-        self._rows = self._both[:, 0] - self._both[:, 1]  # (N, F)
+        logs = np.log1p(self._both)
+        self._rows = logs[:, 0] - logs[:, 1]  # (N, F)
 
     def scaled(self, known: NDArray[np.bool_]) -> Array:
         spread = np.sqrt((self._rows[known] ** 2).mean(axis=0))  # (F,)
