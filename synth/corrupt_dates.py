@@ -52,11 +52,12 @@ def _calendar(answer: Answer, random: Random) -> Iterator[Proposal]:
 def _other_part(answer: Answer, match: re.Match[str], name: str, random: Random) -> str | None:
     """Another year, month or day, so that the whole is still a date."""
     found = {key.rstrip("2"): value for key, value in match.groupdict().items() if value}
-    if name == "year":
-        return other_year(answer, match.start("year"), int(found["year"]), random)
     month, year = found["month"], int(found.get("year", _SOME_YEAR))
     number = int(month) if month.isdigit() else MONTHS.index(month) + 1
     day = int(found.get("day", 1))
+    if name == "year":
+        leap = (number, day) == (2, 29)
+        return None if leap else other_year(answer, match.start("year"), year, random)
     if name.startswith("day"):
         free = [n for n in range(1, monthrange(year, number)[1] + 1) if abs(n - day) > 2]
         chosen = random.choice(free)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from openreward.synth import corrupt_lists as lists
 from openreward.synth.corrupt_words import word_set
 
-_CAP = r"(?:[A-ZÀ-ÖØ-Þ][\w'’]*(?:-[\w'’]+)*\.?(?<!'s)(?<!’s)|[A-Z]\.)"
+_CAP = r"(?:(?:[A-Z]|St|Dr|Mt|Mr|Mrs|Ms|Prof)\.|[A-ZÀ-ÖØ-Þ][\w'’]*(?:-[\w'’]+)*(?<!'s)(?<!’s))"
 _JOIN = r"(?: (?:of the|of|de la|de|da|di|del|van der|van|von|bin|al|du|le|la))?"
 _NAME = re.compile(rf"(?<![\w@#/.-]){_CAP}(?:{_JOIN} {_CAP})*")
 _MIXED = re.compile(r"(?<![\w@#/.\\{-])[A-Z][A-Za-z]*(?:[A-Z0-9]|-[A-Z0-9])[\w.-]*\w(?![\w/])")

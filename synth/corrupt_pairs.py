@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -19,6 +20,7 @@ from openreward.loose_json import clean_text
 from openreward.synth.corrupt import Corruption, CorruptionKind, corrupt
 from openreward.synth.corrupt_names import NamePool
 from openreward.synth.pair_records import PairRow
+from openreward.synth.pair_set import to_pair
 from openreward.types import Document, Pair, Record
 
 LeftOut = Literal["no_label", "dropped"]
@@ -61,24 +63,7 @@ class Origin(Record):
 def _of_row(row: PairRow) -> dict[str, object]:
     if row.drop is not None or row.positive is None:
         return {"id": row.id, "left_out": "dropped"}
-    meta = {
-        "document": row.id,
-        "title": row.title,
-        "url": row.url,
-        "revision": row.revision,
-        "span": [row.start, row.end],
-        "query_kind": row.kind,
-        "writer": row.writer,
-        "seed": row.seed,
-        "prompts": row.prompts,
-    }
-    return {
-        "id": row.id,
-        "query": row.query,
-        "answer": row.positive.text,
-        "source": row.source,
-        "meta": meta,
-    }
+    return _of_pair(to_pair(row, 0))
 
 
 def _of_pair(pair: Pair) -> dict[str, object]:
@@ -154,11 +139,9 @@ def corrupted_pairs(
     pool: NamePool,
     document: str = "",
 ) -> Made:
-    """At most so many pairs of an answer, its kinds in turn; which kind is first is drawn."""
-    by_kind = {
-        kind: _corruptions(origin, kind, most, seed, pool, document)
-        for kind in _rotated(kinds, derive(seed, origin.id, "kinds"))
-    }
+    """At most so many pairs of an answer, its kinds in turn, in an order that is drawn."""
+    turns = Random(derive(seed, origin.id, "kinds")).sample(kinds, len(kinds))
+    by_kind = {kind: _corruptions(origin, kind, most, seed, pool, document) for kind in turns}
     chosen = [
         (number, found[number - 1])
         for number in range(1, most + 1)
@@ -172,11 +155,6 @@ def corrupted_pairs(
     ]
     no_place = [kind for kind in kinds if not by_kind[kind]]
     return Made(pairs, [each for _, each in chosen], no_place)
-
-
-def _rotated(kinds: Sequence[CorruptionKind], by: int) -> list[CorruptionKind]:
-    first = by % len(kinds)
-    return [*kinds[first:], *kinds[:first]]
 
 
 def _corruptions(

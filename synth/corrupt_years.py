@@ -42,7 +42,7 @@ _BEFORE_YEAR = word_set(
     "early late mid year a an the born died summer winter spring autumn fall released published "
     "established founded through or"
 )
-_COUNTED = word_set("by per of or times ml mg kg km cm mm men women people children")
+_COUNTED = word_set("per of or times ml mg kg km cm mm men women people children")
 _NO_PLURALS = word_set("was is as its his has does this")
 
 
@@ -109,6 +109,8 @@ def _is_year(text: str, match: re.Match[str]) -> bool:
         return False  # "pT1a, 1453 (27 %)"
     if behind != " ":
         return True
+    if re.match(r" by \d", text[match.end() : match.end() + 5]):
+        return False
     if after[:1].isupper() and before.lower() not in ("a", "an"):
         return False  # the name of an event
     return after not in _COUNTED and (not re.fullmatch(r"[a-z-]+s", after) or after in _NO_PLURALS)

@@ -4,8 +4,9 @@ r"""`openreward synth corrupt`: hard pairs with exact labels, without a model.
     openreward synth corrupt pairs/rows.jsonl -o hard.jsonl --documents documents.jsonl --kind date
 
 A row of the output is a `Pair` of a grounded answer and the same answer with one fact made wrong,
-which `meta.corruption` names. Nothing is asked of any model, a thousand answers take seconds: so
-there is no --resume, the file takes its place when it is whole. Beside it: OUT.summary.json.
+which `meta.corruption` names. Make them from one split of a set, so that its documents stay apart.
+No model is asked and an answer takes milliseconds: so there is no --resume, the file takes its
+place when it is whole. Beside it: OUT.summary.json.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import typer
 from openreward.cli import options as o
 from openreward.cli.progress import RunProgress
 from openreward.cli.result_files import ResultFiles, beside
-from openreward.errors import SOME_ROWS_FAILED, shorten
+from openreward.errors import SOME_ROWS_FAILED, UserError, shorten
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
 from openreward.records import Row, RowError, describe_file, read_rows
@@ -74,8 +75,12 @@ def corrupt(
         Path, typer.Option("--output", "-o", metavar="OUT.jsonl", help="Where pairs go.")
     ],
     kind: Annotated[
-        list[CorruptionKind] | None,
-        typer.Option(help="A kind of wrong fact, repeatable. Default: all five."),
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="A kind of wrong fact, repeatable: number, date, entity, negation, omission. "
+            "Default: all.",
+        ),
     ] = None,
     per_answer: Annotated[
         int, typer.Option(min=1, max=100, help="Pairs of one answer, at most; kinds take turns.")
@@ -93,11 +98,11 @@ def corrupt(
 ) -> None:
     """Make pairs of an answer and the same answer with one fact made wrong.
 
-    Kinds: number, date, entity, negation, omission. Names come from the other answers, and the
+    An omission makes the answer incomplete, not wrong. Names come from the other answers, and the
     documents, of the same source. The rules are those of English.
     """
     describe_file(input)  # it is read twice: a pipe is refused
-    kinds = list(dict.fromkeys(kind or CORRUPTION_KINDS))
+    kinds = _kinds(kind or ())
     told = beside(output, "summary.json")
     with (
         Texts() as texts,
@@ -117,6 +122,15 @@ def corrupt(
         typer.echo("\n".join(one_line(line) for line in _lines(summary)))
     failed = set(summary.left_out) - {"dropped"} or skipped.counts
     raise typer.Exit(SOME_ROWS_FAILED if failed else 0)
+
+
+def _kinds(given: Sequence[str]) -> Sequence[CorruptionKind]:
+    """The kinds by name, in their own order; all where none is named."""
+    unknown = set(given) - set(CORRUPTION_KINDS)
+    if unknown:
+        known = ", ".join(CORRUPTION_KINDS)
+        raise UserError(f"--kind: expected one of {known}, got {shorten(min(unknown))}")
+    return [kind for kind in CORRUPTION_KINDS if kind in given or not given]
 
 
 class _Corrupting:
