@@ -48,15 +48,14 @@ class DocumentStream:
     def rows(self) -> Iterator[Row[Document]]:
         """The documents, from the beginning; `skipped` counts anew."""
         drawn = self._draw() if self._sample else None
-        number = 0
-        for document in self._distinct():
-            number += 1
+        for number, document in enumerate(self._distinct(), 1):
             if (drawn is None or document.id in drawn) and self._in_shard(document.id):
                 yield Row(number, document, "document")
 
-    def total(self) -> int:
-        """How many documents `rows` gives, by reading them."""
-        return sum(1 for _ in self.rows())
+    def total(self) -> int | None:
+        """About how many documents `rows` gives, where that is known without reading them."""
+        known = sum(self._sample.values()) if self._sample else self.data.lines
+        return known if known is None else -(-known // self._shard[1])
 
     def _draw(self) -> frozenset[str]:
         """The ids drawn: of each source those with the smallest hashes."""

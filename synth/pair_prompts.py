@@ -49,7 +49,7 @@ class _Kind(NamedTuple):
 
 _KINDS: Mapping[QueryKind, _Kind] = {
     "explain": _Kind(
-        "a question that asks to explain how or why something is as it is",
+        "a question that asks for an explanation: how something works, or why it came about",
         ("How", "Why", "Explain how", "Explain why"),
     ),
     "compare": _Kind(
@@ -79,9 +79,10 @@ def query(document: str, title: str, kind: QueryKind, seed: int) -> Asking:
     begin = Random(seed).choice(_KINDS[kind].begins)
     subject = _line(title) or "that of the material"
     asked = _QUERY.format(kind=_KINDS[kind].asked, title=subject, begin=begin)
-    rest = "[^\\n<>#?]{15,250}[?.]"
+    plain = "[^\\n<>#?.]"
+    grammar = f'root ::= {json.dumps(begin + " ")} ({plain} | "." [^ \\n<>#?.]){{15,250}} [?.]'
     constraint = Constraint(
-        regex=f"{begin} {rest}", grammar=f"root ::= {json.dumps(begin + ' ')} {rest}"
+        regex=f"{begin} ({plain}|\\.[^ \\n<>#?.]){{15,250}}[?.]", grammar=grammar
     )
     return Asking(_messages(f"{_shown(document)}\n{asked}"), constraint)
 
@@ -90,6 +91,11 @@ def answer(asked: str, words: int, document: str | None) -> list[Message]:
     """Ask for an answer: with the document, or without it."""
     question = f"{inert(asked)}\n\n{_ANSWER.format(words=words)}"
     return _messages(question if document is None else f"{_shown(document)}\n{question}")
+
+
+def answer_constraint() -> Constraint:
+    """One paragraph."""
+    return Constraint(regex="[^\\n]+", grammar="root ::= [^\\n]+")
 
 
 def verify(text: str, document: str) -> list[Message]:

@@ -55,7 +55,7 @@ class RunProgress:
     def advance(self, totals: Totals) -> None:
         """One more row is done."""
         if self._before < 0:
-            self._before, self._tokens_before = totals.rows - 1, _tokens(totals)
+            self._before, self._tokens_before = totals.rows - 1, tokens_of(totals)
         if self._bar is not None:
             counts = ", ".join(f"{count} {name}" for name, count in totals.status.items())
             told = f"{self._what}: {counts}{self._speed(totals)}"
@@ -71,7 +71,7 @@ class RunProgress:
         passed = self._clock() - self._begun
         if not self._pace or passed <= 0:
             return ""
-        rows, tokens = totals.rows - self._before, _tokens(totals) - self._tokens_before
+        rows, tokens = totals.rows - self._before, tokens_of(totals) - self._tokens_before
         return f", {rows / passed:.2g} rows/s, {tokens / passed:.0f} tokens/s"
 
     def _left(self, totals: Totals) -> str:
@@ -95,5 +95,6 @@ class RunProgress:
                 self._bar.console.print(text, markup=False, highlight=False)
 
 
-def _tokens(totals: Totals) -> int:
+def tokens_of(totals: Totals) -> int:
+    """Tokens read and written."""
     return totals.usage.prompt_tokens + totals.usage.completion_tokens

@@ -219,3 +219,32 @@ def test_the_estimate_of_the_chat_path_errs_upwards(small_model: Path) -> None:
 
     for real, estimate in asyncio.run(run()):
         assert 0 < real <= estimate <= 3 * real + 20
+
+
+WORDS = ("Kestrel", "Marmalade", "Obelisk", "Thimble", "Zeppelin", "Walrus")
+
+
+@pytest.mark.model
+def test_no_conversation_sees_another_when_more_wait_than_there_are_slots(
+    small_model: Path,
+) -> None:
+    def told(word: str) -> str:
+        rooms = " ".join(f"Room {n} of the house is painted and has {n} chairs." for n in range(9))
+        return f"{rooms} The password of the house is {word}. {rooms} Write the password alone."
+
+    async def run() -> list[str]:
+        async with small(small_model, context=1024) as policy:
+
+            async def answer(text: str) -> str:
+                talk = Conversation([Message(role="user", content=text)])
+                return (await policy.generate(talk, Sampling(max_tokens=24))).text
+
+            asked = [told(word) for word in WORDS]
+            asked += [f"Write a sentence about the number {n}." for n in range(len(WORDS))]
+            asked = asked[::2] + asked[1::2]
+            return await asyncio.gather(*map(answer, [*asked, *reversed(asked)]))
+
+    answers = asyncio.run(run())
+    told_of = [*WORDS[::2], None, None, None, *WORDS[1::2], None, None, None]
+    for own, text in zip([*told_of, *reversed(told_of)], answers, strict=True):
+        assert [word for word in WORDS if word in text and word != own] == []

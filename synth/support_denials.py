@@ -1,0 +1,82 @@
+"""Whether a sentence says the opposite of the sentence of a document that is most like it.
+
+Alike are sentences that share most of their words of weight. Opposite are those of which one denies
+what the other states ("not", "never", "no longer", "unable"), and those of which one holds the
+opposite of a word ("increased", "decreased") where the rest is alike. A denial reaches as far as
+the next few words: what a long sentence denies in another clause says nothing of this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from openreward.synth.corrupt_antonyms import OPPOSITES
+from openreward.synth.support_words import Sentence, Word, stem, weights
+
+_DENIALS = frozenset(
+    ["not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without"]
+    + ["unable", "hardly", "rarely", "lacks", "lacked", "fails", "failed", "unlikely"]
+    + ["uncommon", "unrelated", "ineffective", "insufficient", "insignificant"]
+)
+_NO_DENIAL = frozenset(["only", "just", "merely", "least", "doubt"])  # behind a denial
+_REACH = 4  # words behind a denial that it speaks of
+_ALIKE = 0.75  # of a sentence's words of weight, in the other
+_LEAST_WORDS = 3
+_STEMMED = {stem(word): {stem(other)} for word, other in OPPOSITES.items() if " " not in word}
+
+
+class Statement(NamedTuple):
+    """A sentence by its words of weight, and those of them that it denies something of."""
+
+    words: frozenset[str]
+    denied: tuple[frozenset[str], ...]
+
+
+class Statements:
+    """The sentences of a document."""
+
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        self._known = [_read(sentence.words) for sentence in sentences]
+
+    def turned(self, sentence: Sentence) -> tuple[str, bool] | None:
+        """The sentence and whether it is borne out, if it or one like it denies or turns round."""
+        own = _read(sentence.words)
+        if len(own.words) < _LEAST_WORDS:
+            return None
+        alike = [(_in_common(own, other), other) for other in self._known]
+        best = max((count for count, _ in alike), default=0)
+        if best < _ALIKE * len(own.words):
+            return None
+        turns = [_turns(own, other) for count, other in alike if count == best]
+        if all(turns):
+            return sentence.text, False
+        return (sentence.text, True) if own.denied else None
+
+
+def _in_common(own: Statement, other: Statement) -> int:
+    """How many words of the first the other holds, or the opposites of."""
+    return sum(key in other.words or _opposed(key, other) for key in own.words)
+
+
+def _opposed(key: str, other: Statement) -> bool:
+    return bool(_STEMMED.get(key, set()) & other.words)
+
+
+def _turns(own: Statement, other: Statement) -> bool:
+    """Whether one denies what the other states, or says the opposite of a word of it."""
+    if any(_opposed(key, other) for key in own.words - other.words):
+        return True
+    denied = sum(bool(reach & other.words) for reach in own.denied)
+    denying = sum(bool(reach & own.words) for reach in other.denied)
+    return denied % 2 != denying % 2
+
+
+def _read(words: Sequence[Word]) -> Statement:
+    denied = []
+    for at, word in enumerate(words):
+        following = words[at + 1 : at + 1 + _REACH]
+        denies = word.key in _DENIALS or word.key.endswith("n't")
+        if denies and not (following and following[0].key in _NO_DENIAL):
+            denied.append(frozenset(weights(following)))
+    return Statement(frozenset(weights(words)), tuple(denied))
