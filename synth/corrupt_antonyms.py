@@ -25,14 +25,15 @@ _BOTH_WAYS = (
     "outperforms underperforms|overestimates underestimates|safe unsafe|accelerates slows|"
     "strengthens weakens|maximum minimum|external internal|frequently rarely|"
     "often rarely|major minor|gained lost|accepted rejected|supports opposes|supported opposed|"
-    "appropriate inappropriate|reliable unreliable|necessary unnecessary|widely narrowly|"
+    "appropriate inappropriate|reliable unreliable|necessary unnecessary|"
     "poor good|wealthiest poorest|fewer more|more less|most least|majority minority|male female|"
     "men women|before after|warmer colder|lightest heaviest|expensive inexpensive"
 )
 _ONE_WAY = (
     "reduces increases|reduced increased|reducing increasing|reduce increase|enhances weakens|"
-    "enhanced weakened|enhance weaken|lowers raises|boosts lowers|feasible infeasible|early late|"
-    "won lost|rapidly slowly|similar different|efficient inefficient|popular unpopular"
+    "enhanced weakened|enhance weaken|lowers raises|boosts lowers|feasible infeasible|"
+    "early late|won lost|rapidly slowly|widely rarely|similar different|efficient inefficient|"
+    "popular unpopular"
 )
 _PAIRS = [pair.split() for pair in _BOTH_WAYS.split("|")]
 OPPOSITES = {b: a for a, b in reversed(_PAIRS)} | {a: b for a, b in reversed(_PAIRS)}
@@ -43,6 +44,7 @@ _ADJECTIVE = (
     r"efficient|famous|popular|complex|severe)\b"
 )
 _MEASURED = r"(?:significantly|was|were|is|are|much|a|had|have|has|to|showed|at|with|and|,) $"
+_IN_TIME = r"[a-z](?<!named)(?<!called)(?<!titled)(?<!look)(?<!looked)(?<!year)(?<!day) $"
 _ONE = r" (?:the|two|three|four|five|a|an) "
 _CONTEST = r"(?:war|battle|election|final|match|case|title|championship)"
 _MUST: dict[str, tuple[str, str]] = {  # what stands before it, and behind
@@ -52,8 +54,8 @@ _MUST: dict[str, tuple[str, str]] = {  # what stands before it, and behind
     "least": (r"\bthe $", _ADJECTIVE),
     "fewer": ("", r" [a-z]+s\b"),
     "lower": (_MEASURED, ""),
-    "before": (r"[a-z] $", r" (?:the|his|her|its|their|being|[A-Z1-9])"),
-    "after": (r"[a-z] $", r" (?:the|his|her|its|their|being|[A-Z1-9])"),
+    "before": (_IN_TIME, r" (?:the|his|her|its|their|being|[A-Z1-9])"),
+    "after": (_IN_TIME, r" (?:the|his|her|its|their|being|[A-Z1-9])"),
     "early": ("", r" (?:\d{4}s|\w+ century)"),
     "won": ("", rf"{_ONE}(?!.{{0,30}}(?:[Aa]ward|[Pp]rize|Oscar|Grammy|Emmy|[Mm]edal))"),
     "lost": ("", rf"{_ONE}(?:\w+ )?{_CONTEST}"),

@@ -36,7 +36,7 @@ _ORDINAL = re.compile(
 )
 _POINTING = word_set("the these those both other of or and all last first to")
 _LISTED = re.compile(
-    r":|\bnamely\b|\bi\.e\.|\brespectively\b|\bboth\b|\bformer\b|\(1\)|\bfirst\b|–|—"
+    r":|\bnamely\b|\bi\.e\.|\brespectively\b|\bboth\b|\bformer\b|\([^()]*,|\(1\)|\bfirst\b|–|—"
 )
 
 

@@ -28,7 +28,8 @@ from openreward.synth.corrupt_words import word_set
 
 DENIAL = re.compile(
     r"\b(?:not|no|never|neither|nor|without|cannot|hardly|scarcely|barely|few|little|fails?|failed|"
-    r"unable|none|nothing|nobody)\b|n['’]t\b",
+    r"unable|none|nothing|nobody|rarely|seldom|struggl\w+|"
+    r"lack\w*|avoid\w*)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _SCOPE = re.compile(

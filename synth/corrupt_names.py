@@ -124,7 +124,10 @@ def _classified(text: str, start: int, end: int) -> NameClass | None:
             return None
         return NameClass("place", lists.PLACES[name], 0, the, "")
     if name in lists.NATIONALITIES:
-        after = re.match(r" [a-z]+", text[end : end + 20])
+        after = re.match(
+            r" (?!(?:and|or|for|words?|languages?|names?|terms?|translation)\b)[a-z]+",
+            text[end : end + 20],
+        )
         return NameClass("nationality", lists.NATIONALITIES[name], 1, the, "") if after else None
     for kind, heads in (("organisation", lists.ORGANISATIONS), ("place", lists.LANDMARKS)):
         sides = (words[-1], words[0]) if "of" in words or kind == "place" else (words[-1],)
@@ -138,6 +141,8 @@ def _classified(text: str, start: int, end: int) -> NameClass | None:
 def _person(words: list[str], before: list[str], the: bool) -> NameClass | None:
     capitals = [word for word in words if word not in lists.PARTICLES]
     plain = all(re.fullmatch(r"[^\W\d_][\w'’-]+|[A-Z]\.", word) for word in capitals)
+    if words[0].rstrip(".") in lists.TITLES:
+        return None  # the name is what follows
     if the or not plain or not 2 <= len(words) <= 4 or "of" in words or len(capitals[-1]) < 3:
         return None
     use = "m" if words[0] in lists.MEN else "f" if words[0] in lists.WOMEN else ""

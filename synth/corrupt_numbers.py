@@ -38,13 +38,15 @@ _ANY = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _PLAIN = re.compile(r"(?<![\dA-Za-z.,:/_=&%#-])[1-9]\d{1,8}(?![\dA-Za-z.,:/_=&%-])")
 _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 _P_VALUE = re.compile(r"\b[pP](?:[- ]values?)?(?: of)?\s*=?\s*$")
+_MONTH_BEFORE = re.compile(r"\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.? $")
 _CONVERTED = re.compile(r" [a-z][a-z .]{0,20} \(\d")  # 300 miles (500 km)
 _CONVERSION = re.compile(r"\d [a-z][a-z .]{0,20} \($")
+_TO = ("", "to", "and", "until")
 _OLD_YEAR = re.compile(r"[1-9]\d\d")
 _NAMERS = word_set(
     "type types figure fig figs table tables section sections chapter version equation eq ref refs "
     "no number line lines factor phase step steps grade class part volume vol highway route "
-    "channel model < > ≤ ≥ ± <= >= ^"
+    "channel model +/- < > ≤ ≥ ± <= >= ^"
 )
 _YEAR_WORDS = word_set(
     "in since by until from before after during the of to and around circa year early late"
@@ -155,9 +157,11 @@ def _usable(
     before, after = word_before(text, start), word_after(text, end)
     ahead = text[max(sentence[0], start - _AHEAD) : start]
     around = text[max(0, start - 1) : end + 1]
-    if re.search(r"\bC\.?I\b|onfidence|range|IQR", text[max(0, start - 30) : end + 30]):
+    if re.search(r"\bC\.?Is?\b|onfidence|range|IQR", text[max(0, start - 30) : end + 30]):
         return False  # the interval would give it away
     if _CONVERTED.match(text[end : end + 40]) or _CONVERSION.search(ahead[-40:]):
+        return False
+    if _MONTH_BEFORE.search(ahead[-6:]):
         return False
     if re.search(r"[\\^_{}<>≤≥±]\s?$", ahead[-2:]) or around[-1:] in "^_{}/":
         return False
@@ -178,7 +182,7 @@ def _usable(
         return False
     counts = re.fullmatch(r"[a-z-]+s", after) and before.lower() not in _YEAR_WORDS
     year = _YEAR.fullmatch(digits) or (
-        _OLD_YEAR.fullmatch(digits) and before.lower() in _YEAR_WORDS and not after
+        _OLD_YEAR.fullmatch(digits) and before.lower() in _YEAR_WORDS and after in _TO
     )
     return bool(counts or unit or not year) and text[start:end] != f"{digits}s"
 

@@ -40,7 +40,7 @@ _CLAUSE = re.compile(
 )
 _BRACKET = re.compile(r" \((?![A-Z]{2,}s?\))[^()\n]{4,120}\)(?=[ ,.;])")
 _TELLING = re.compile(
-    r"^(?!.*[pP] ?[<>=]|.*\bCI\b).*(?:\d{4}[–-]\d{4}|[a-z]{4,} (?:\S+ )*[a-z]{4,})"
+    r"^(?!.*[pP] ?[<>=]|.*\bCIs?\b|.*interval).*(?:\d{4}[–-]\d{4}|[a-z]{4,} (?:\S+ )*[a-z]{4,})"
 )
 
 

@@ -17,8 +17,9 @@ from openreward.synth.scenario_language import read_language
 
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s+[\"'“‘(\[]*[^a-zà-ÿ\s])|\n\s*\n")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"“'])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Gen|Gov|Sen"
-    r"|Rev|Capt|Lt|Col|vs|No|Fig|Figs|Eq|Sec|cf|ca|c|al|approx|etc|Inc|Ltd|Co|Corp|Ph\.D)\.$"
+    r"(?:^|[\s(\"“'])(?:[A-ZÀ-ÖØ-Þbcdpv]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|Gen"
+    r"|Gov|Sen|Rev|Capt|Lt|Col|vs|No|Fig|Figs|Eq|Sec|cf|ca|al|approx|etc|Inc|Ltd|Co|Corp|Ph\.D"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.$"
 )
 _ARTICLE = re.compile(r"(?:^|[\s(\"“])(an?)[ \n]+$", re.IGNORECASE)
 _LIKE_CONSONANT = re.compile(

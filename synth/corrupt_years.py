@@ -113,6 +113,8 @@ def _is_year(text: str, match: re.Match[str]) -> bool:
         return False
     if after[:1].isupper() and before.lower() not in ("a", "an"):
         return False  # the name of an event
+    if after[:1].isdigit():
+        return False
     return after not in _COUNTED and (not re.fullmatch(r"[a-z-]+s", after) or after in _NO_PLURALS)
 
 

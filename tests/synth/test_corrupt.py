@@ -9,25 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openreward.synth.corrupt import CORRUPTION_KINDS, Corruption, CorruptionKind, corrupt
-from openreward.synth.corrupt_names import NamePool, names_in
+from openreward.synth.corrupt_names import NamePool
 from openreward.synth.corrupt_numbers import other_number, values_in
 from openreward.synth.corrupt_text import sentences, takes_an
-from openreward.synth.corrupt_verbs import past, third
-
-POOL = NamePool(
-    [
-        "The actor Edwin Marlow met Clara Whitfield in Helsinki. He was a Danish painter and lived "
-        "in Norway and in Oregon. The museum belongs to the Harbour University.",
-        "The composer Walter Finch moved to Lisbon. Alice Norwood was a Swedish poet. "
-        "She taught at the Northern University in Finland and sailed on the Silver Lake.",
-    ]
-)
-FILLER = "This is the first of the sentences that are in it. "
 
 
 def made(text: str, kind: CorruptionKind, seeds: int = 20, **more: str) -> list[Corruption]:
     """All that some seeds make of a text."""
-    found = [corrupt(text, kind, seed=seed, pool=POOL, **more) for seed in range(seeds)]
+    found = [corrupt(text, kind, seed=seed, pool=NamePool(), **more) for seed in range(seeds)]
     return [each for each in found if each is not None]
 
 
@@ -164,152 +153,6 @@ def test_years_that_name_count_or_come_twice_stay(text: str) -> None:
     assert made(text, "date") == []
 
 
-def test_all_mentions_of_a_person_change_together() -> None:
-    text = (
-        "The film was made by Stanley Holm and it is known for that. Holm's wife was in it, and "
-        "Stanley was not. The people of the town saw Holm in it."
-    )
-    assert afters(text, "entity") == {
-        f"{given} {name} and it is known for that. {name}'s wife was in it, and {given} was not. "
-        f"The people of the town saw {name}"
-        for given, name in (("Edwin", "Marlow"), ("Walter", "Finch"))
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It is a town in Sweden and it is on the river of it.", {"Norway", "Finland"}),
-        ("It is a town in Texas and it is on the river of it.", {"Oregon"}),
-        ("The school that is in Vienna was known for it.", {"Helsinki", "Lisbon"}),
-        ("It was made by a French painter and it is in the town.", {"Danish", "Swedish"}),
-        ("He was at the Southern University and was known for it.", None),
-    ],
-)
-def test_a_name_gives_way_to_one_of_its_class(text: str, expected: set[str] | None) -> None:
-    assert afters(text, "entity") == (expected or {"Harbour University", "Northern University"})
-
-
-@pytest.mark.parametrize(
-    ("text", "more"),
-    [
-        ("Sweden is a land that is in the north and the people are known for it.", {}),
-        ("It is a town in Sweden and it is on the river.", {"query": "Where in Sweden is it?"}),
-        ("It is a town in Sweden and it is known.", {"document": "It lies in Norway."}),
-        (
-            "It is a town in Sweden and it is known.",
-            {"document": "Sweden, Norway, Finland: all of them."},
-        ),
-        ("The bank in Lyon, France, is on the river and it is known.", {}),
-        ("It is on the Texas Star road and in Texas, that is known.", {}),
-    ],
-)
-def test_names_that_must_not_change_stay(text: str, more: dict[str, str]) -> None:
-    assert made(text, "entity", **more) == []
-
-
-def test_a_name_of_the_other_sex_or_with_another_article_is_not_taken() -> None:
-    pool = NamePool(["The actress Alice Norwood was in the United Kingdom and in the Netherlands."])
-    text = "The film was made by Stanley Holm and it is in Sweden."
-    assert [corrupt(text, "entity", seed=seed, pool=pool) for seed in range(9)] == [None] * 9
-
-
-def test_the_pool_is_the_same_in_any_order() -> None:
-    texts = ["He lived in Norway.", "She was in Finland.", "They met in Sweden and Denmark."]
-    known_as = next(iter(names_in(texts[0]))).known_as
-    one, other = NamePool(texts), NamePool(reversed(texts))
-    assert one.like(known_as) == other.like(known_as)
-    assert sorted(one.like(known_as)) == ["Denmark", "Finland", "Norway", "Sweden"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The lamp is bright at night.", "The lamp is not bright at night."),
-        ("The lamp can burn all night in the hall.", None),
-        ("He plays the flute.", "He does not play the flute."),
-        ("He received the prize of the town.", "He did not receive the prize of the town."),
-        (
-            "The lamp has a shade of the best glass.",
-            "The lamp does not have a shade of the best glass.",
-        ),
-        ("The school has won the prize.", "The school has not won the prize."),
-        ("There was a bridge over it.", "There was no bridge over it."),
-        ("The birds can fly over the hills.", "The birds cannot fly over the hills."),
-        ("The drug did not improve the sleep.", "The drug improved the sleep."),
-        ("The plan does not require the consent.", "The plan requires the consent."),
-        ("The mine is no longer in use.", "The mine is still in use."),
-        ("There was no significant difference.", "There was a significant difference."),
-        ("There were no differences in it.", "There were differences in it."),
-        ("The rate was higher in the north.", "The rate was lower in the north."),
-        ("It was significantly increased.", "It was significantly decreased."),
-        ("It is on the northern side.", "It is on the southern side."),
-        ("They won the war.", "They lost the war."),
-    ],
-)
-def test_a_statement_is_turned_round_in_sound_grammar(text: str, expected: str | None) -> None:
-    found = {each.text.removeprefix(FILLER) for each in made(FILLER + text, "negation")}
-    assert found == set() if expected is None else expected in found
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Some of the lamps are bright at night.",
-        "It is unclear whether the lamp is bright.",
-        "He said that “the lamp is bright” to them.",
-        "Is the lamp bright at night?",
-        "The lower limb of the patient hurts.",
-        "Sales increased from 40 to 70 tons.",
-        "The lamp is neither bright nor dim at night.",
-    ],
-)
-def test_statements_that_a_denial_would_not_make_false_stay(text: str) -> None:
-    assert made(FILLER + text, "negation") == []
-
-
-@pytest.mark.parametrize(
-    ("base", "forms"),
-    [
-        ("play", ("plays", "played")),
-        ("carry", ("carries", "carried")),
-        ("reach", ("reaches", "reached")),
-        ("write", ("writes", "wrote")),
-        ("occur", ("occurs", "occurred")),
-        ("have", ("has", "had")),
-    ],
-)
-def test_verbs_are_inflected(base: str, forms: tuple[str, str]) -> None:
-    assert (third(base), past(base)) == forms
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        (
-            "The mill is on a river. The town built it in 1820 with stone. Visitors come in May.",
-            {
-                "The mill is on a river. Visitors come in May.",
-            },
-        ),
-        (
-            "The mill, which was built by the town in 1820, is on a river.",
-            {"The mill is on a river."},
-        ),
-        (
-            "The mill was owned by a miller (who died in the winter of 1820) and his sons.",
-            {"The mill was owned by a miller and his sons."},
-        ),
-        ("The mill is on a river. The town built it in 1820. It was the first of them.", set()),
-        ("The mill is on a river. Its owner was Jan Holm of the town. Holm was a miller.", set()),
-    ],
-)
-def test_what_is_left_out_leaves_the_rest_readable(text: str, left: set[str]) -> None:
-    found = made(text, "omission")
-    assert {each.text for each in found} == left
-    assert all(each.after == "" for each in found)
-
-
 @pytest.mark.parametrize(
     ("word", "an"),
     [("8", True), ("11", True), ("18,000", True), ("1865", True), ("80", True), ("110", False)]
@@ -321,10 +164,14 @@ def test_which_words_take_an(word: str, an: bool) -> None:
 
 
 def test_sentences_end_where_they_end() -> None:
-    text = "Dr. A. B. Holm (b. 1920) came, e.g. in May. He left at 3.15. Then: “It is.” So?"
+    text = (
+        "Dr. A. B. Holm (b. 1920) came, e.g. in May. It was 5 m. He left at 3.15. "
+        "Then: “It is.” So?"
+    )
     pieces = [text[start:end] for start, end in sentences(text)]
     assert pieces == [
         "Dr. A. B. Holm (b. 1920) came, e.g. in May.",
+        "It was 5 m.",
         "He left at 3.15.",
         "Then: “It is.”",
         "So?",
@@ -359,7 +206,16 @@ def test_a_very_long_answer_offers_no_place() -> None:
 
 PIECES = st.sampled_from(
     [
-        *FILLER.split(),
+        "This",
+        "is",
+        "the",
+        "first",
+        "of",
+        "them",
+        "and",
+        "it",
+        "was",
+        "in",
         "1998",
         "12 March 1998",
         "Sweden",
@@ -395,9 +251,9 @@ PIECES = st.sampled_from(
 def test_undoing_the_span_gives_the_text_byte_for_byte(
     text: str, kind: CorruptionKind, seed: int
 ) -> None:
-    found = corrupt(text, kind, seed=seed, pool=POOL)
+    found = corrupt(text, kind, seed=seed, pool=NamePool())
     if found is not None:
         assert found.undone() == text
         assert found.text != text
         assert found.text[found.start : found.end] == found.after
-        assert found == corrupt(text, kind, seed=seed, pool=POOL)
+        assert found == corrupt(text, kind, seed=seed, pool=NamePool())
