@@ -62,6 +62,8 @@ _MUST: dict[str, tuple[str, str]] = {  # what stands before it, and behind
     "gained": ("", r" (?:control|power|independence|popularity|support|territory|influence)"),
     "better": (_MEASURED, ""),
     "worse": (_MEASURED, ""),
+    "reduces": ("", "(?! to)"),
+    "reduced": ("", "(?! to)"),
     "rises": ("", " (?:to|by|in|from|with)"),
     "falls": ("", " (?:to|by|in|from|with)"),
     "best": (r"\bthe $", ""),

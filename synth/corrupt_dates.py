@@ -49,6 +49,15 @@ def _calendar(answer: Answer, random: Random) -> Iterator[Proposal]:
                 yield Proposal(whole, [Edit(*match.span(name), new)])
 
 
+def _has_other_month(answer: Answer, match: re.Match[str]) -> bool:
+    """Whether the sentence has another month of the year, with which it may make a range."""
+    start, end = answer.sentence_at(match.start())
+    rest = answer.text[start : match.start()] + answer.text[match.end() : end]
+    year = match.groupdict().get("year")
+    months = re.findall(rf"\b(?:{_M})\b(?:,? (?:\d\d?,? )?({YEAR}))?", rest)
+    return any(other in ("", year) for other in months)
+
+
 def _other_part(answer: Answer, match: re.Match[str], name: str, random: Random) -> str | None:
     """Another year, month or day, so that the whole is still a date."""
     found = {key.rstrip("2"): value for key, value in match.groupdict().items() if value}
@@ -62,6 +71,8 @@ def _other_part(answer: Answer, match: re.Match[str], name: str, random: Random)
         free = [n for n in range(1, monthrange(year, number)[1] + 1) if abs(n - day) > 2]
         chosen = random.choice(free)
         return f"{chosen:02}" if month.isdigit() else str(chosen)
+    if _has_other_month(answer, match):
+        return None
     months = [
         n
         for n in range(1, 13)

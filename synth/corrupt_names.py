@@ -123,7 +123,7 @@ def _classified(text: str, start: int, end: int) -> NameClass | None:
         if (name in lists.WITH_THE) != the:
             return None
         return NameClass("place", lists.PLACES[name], 0, the, "")
-    if name in lists.NATIONALITIES:
+    if name in lists.NATIONALITIES and before[-1:] != ["in"]:
         after = re.match(
             r" (?!(?:and|or|for|words?|languages?|names?|terms?|translation)\b)[a-z]+",
             text[end : end + 20],

@@ -76,9 +76,8 @@ def other_year(answer: Answer, place: int, old: int, random: Random) -> str | No
     where = next((n for n, (at, _) in enumerate(years) if at == place), None)
     if where is None:
         return None
-    beside = [
-        year for _, year in (*years[max(0, where - 1) : where], *years[where + 1 : where + 2])
-    ]
+    former = [year for _, year in years[max(0, where - 1) : where]]
+    later = [year for _, year in years[where + 1 : where + 2]]
     wide = 12 if old >= 1700 else 40
     taken = {year for _, year in years_in(answer.others)}
     free = [
@@ -86,7 +85,8 @@ def other_year(answer: Answer, place: int, old: int, random: Random) -> str | No
         for year in range(max(1000, old - wide), min(old + wide, max(_LATEST, old)) + 1)
         if abs(year - old) > 1
         and year not in taken
-        and all((year > other) == (old > other) for other in beside)
+        and all((year > other) == (old >= other) for other in former)
+        and all((year < other) == (old <= other) for other in later)
         and article_fits(answer.text, place, str(year))
     ]
     return random.choice(free) if free else None

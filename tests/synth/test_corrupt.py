@@ -257,3 +257,16 @@ def test_undoing_the_span_gives_the_text_byte_for_byte(
         assert found.text != text
         assert found.text[found.start : found.end] == found.after
         assert found == corrupt(text, kind, seed=seed, pool=NamePool())
+
+
+@pytest.mark.parametrize("first", ["April", "April 1982"])
+def test_a_range_within_a_year_keeps_its_months(first: str) -> None:
+    text = f"The people of the town built it from {first} to November 1982 and used it."
+    assert {each.before for each in made(text, "date", 40)} == {"1982"}
+
+
+def test_neither_of_two_dates_of_one_year_passes_the_other() -> None:
+    text = "The people who built it came on 3 April 1982 and left it on 9 November 1982 for good."
+    for each in made(text, "date", 60):
+        first, last = map(int, re.findall(r"\d{4}", each.text))
+        assert first <= last
