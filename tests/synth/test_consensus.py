@@ -4,6 +4,7 @@ import math
 import time
 from collections import Counter
 from itertools import combinations
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -29,10 +30,11 @@ def all_longest(judges: Judges, support: int) -> dict[tuple[int, ...], set[int]]
     """The oracle: every set of answers, largest first, tried in the only order it can have."""
     k = len(judges[0])
     wins = {(a, b) for a in range(k) for b in range(k) if is_supported(judges, support, a, b)}
+    beaten = [{b for b in range(k) if (a, b) in wins} for a in range(k)]
     for size in range(k, 1, -1):
         found: dict[tuple[int, ...], set[int]] = {}
         for chosen in combinations(range(k), size):
-            order = sorted(chosen, key=lambda a: -sum((a, b) in wins for b in chosen))
+            order = sorted(chosen, key=lambda a: -len(beaten[a].intersection(chosen)))
             pairs = list(combinations(order, 2))
             if not all(pair in wins for pair in pairs):
                 continue
@@ -56,20 +58,17 @@ def margin(judges: Judges, order: tuple[int, ...]) -> int:
 @st.composite
 def judged(draw: st.DrawFn) -> tuple[Judges, int]:
     """Judges near one common order, so that they agree in part; ties and gaps included."""
-    k = draw(st.integers(2, 9))
-    count = draw(st.integers(3, 5))
-    truth = draw(st.lists(st.integers(0, 8), min_size=k, max_size=k))
-    noise = draw(st.sampled_from([0, 1, 2, 5]))
-    gaps = draw(st.booleans())
-    judges: Judges = []
-    for _ in range(count):
-        shifts = draw(st.lists(st.integers(-noise, noise), min_size=k, max_size=k))
-        judge: list[float | None] = [
-            (value + shift) / 2 for value, shift in zip(truth, shifts, strict=True)
+    k, count = draw(st.integers(2, 9)), draw(st.integers(3, 5))
+    noise, gaps = draw(st.sampled_from([0, 1, 2, 5])), draw(st.sampled_from([0.0, 0.1, 0.4]))
+    random = Random(draw(st.integers(0, 2**32)))
+    truth = [random.randint(0, 8) for _ in range(k)]
+    judges: Judges = [
+        [
+            None if random.random() < gaps else (value + random.randint(-noise, noise)) / 2
+            for value in truth
         ]
-        for answer in draw(st.sets(st.integers(0, k - 1), max_size=2)) if gaps else ():
-            judge[answer] = None
-        judges.append(judge)
+        for _ in range(count)
+    ]
     return judges, draw(st.integers(1, count))
 
 
