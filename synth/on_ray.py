@@ -27,6 +27,7 @@ Work = Callable[[Document], Awaitable[PairRow]]
 OpenWork = Callable[[], AbstractAsyncContextManager[Work]]
 
 _BATCHES = 4  # that an actor of Ray Data works on at once
+_CPUS = 0.1  # an actor waits for its writers; with a whole one each they would starve the reading
 _FIELD = "json"
 
 
@@ -57,8 +58,12 @@ def rows_on_ray(run: RayRun) -> Iterator[PairRow | RowError | Skipped]:
     Raises `PolicyError` for faults that fail every document.
     """
     ray = _ray()
-    address = None if run.cluster.address == "local" else run.cluster.address
-    ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if run.cluster.address == "local":
+        ray.init(include_dashboard=False, **quiet)
+    else:
+        ray.init(address=run.cluster.address, **quiet)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
         for found in _dataset(ray, run).iter_rows():
             yield _read(found[_FIELD])
@@ -75,6 +80,7 @@ def _dataset(ray: Any, run: RayRun) -> Any:
         _Writer,
         fn_constructor_args=(run.work,),
         batch_size=max(1, run.cluster.at_once // _BATCHES),
+        num_cpus=_CPUS,
         compute=ray.data.ActorPoolStrategy(size=run.cluster.actors),
     )
 

@@ -38,7 +38,7 @@ from openreward.types import Document, PolicyFault, total_usage
 
 _OF_THE_DOCUMENT: tuple[PolicyFault, ...] = ("context_overflow", "bad_request")
 _MOST_CHARACTERS = 16  # of a token; more of a document than this is not even counted
-_LABEL = re.compile(r"\s*(?:\**(?:question|query|request)\**\s*:|\d+[.)])\s*", re.IGNORECASE)
+_LABEL = re.compile(r"\s*(?:\**(?:question|query|request)\**\s*:\**|\d+[.)])\s+", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "*": "*", "`": "`"}
 
 

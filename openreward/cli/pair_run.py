@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 import platform
 import time
 from collections.abc import AsyncIterator
@@ -20,6 +22,7 @@ from openreward.cli.engine import EngineChoice
 from openreward.cli.pair_report import Pace
 from openreward.cli.progress import RunProgress, tokens_of
 from openreward.cli.writers import WriterChoice, open_writers
+from openreward.errors import UserError
 from openreward.loose_json import clean
 from openreward.records import RowError
 from openreward.resume import Manifest
@@ -118,12 +121,16 @@ async def open_writing(writers: Writers, settings: PairSettings) -> AsyncIterato
 
 async def _write_here(run: PairRun) -> Written:
     stream = run.stream()
+    documents = stream.rows()
+    first = next(documents, None)  # what is wrong with the files is told before an output is there
+    if first is None:
+        raise UserError("expected documents, got none; check the files, --sample and --shard")
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(open_writing(run.writers, run.settings))
         output = stack.enter_context(_open_output(run, stream, opened.configs))
         done = _Done(output)
         await run_rows(
-            stream.rows(),
+            itertools.chain([first], documents),
             _id_of,
             opened.writing.write,
             output,
@@ -136,6 +143,7 @@ async def _write_here(run: PairRun) -> Written:
 
 
 def _write_on_cluster(run: PairRun, cluster: Cluster) -> Written:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray tells its makers else
     stream, skipped = run.stream(), Skipped()
     configs = asyncio.run(_configs(run))
     with _open_output(run, stream, configs) as output, _progress(run, stream) as progress:
