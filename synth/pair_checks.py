@@ -7,11 +7,11 @@ bears out all of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from openreward.errors import shorten
 from openreward.synth.near_duplicates import overlap
+from openreward.synth.pair_phrases import declines, reveals_its_text, tells_its_text
 from openreward.synth.pair_records import AnswerText, PairReason, PairSettings, Problem, Support
 from openreward.synth.scenario_language import read_language
 from openreward.synth.scenario_parse import is_refusal
@@ -20,47 +20,6 @@ from openreward.synth.support_words import read_sentences, weights
 
 _COPIED_RUN, _SAME_RUN = 8, 3
 _SHOWN = 3  # missing facts in a detail
-_TEXT = (
-    r"(?:text|passage|document|article|abstract|paper|study|excerpt|material|source|context|"
-    r"paragraph|report|information|facts?|content|statement|author)s?"
-)
-_GIVEN = r"(?:given|provided|above|following|preceding|supplied|presented|mentioned|stated)"
-_SELF_REVEALING = re.compile(
-    rf"\b(?:this|these|the (?:above|given|provided|following|present|current)) {_TEXT}\b"
-    rf"|\b(?:according to|based on|in light of|as (?:described|mentioned|stated|discussed) in)"
-    rf" (?:the|this|these) (?:{_GIVEN} )?{_TEXT}\b"
-    rf"|\b{_TEXT} (?:provided|given|above|presented here|supplied)\b"
-    r"|\b(?:mentioned|described|stated|discussed|presented|shown) (?:above|here|in the "
-    rf"{_TEXT})\b"
-    r"|\bthe authors\b(?! of)|\bthe authors of th(?:is|e) (?:study|paper|article)\b"
-    r"|\bin this (?:study|paper|work|article|trial)\b"
-    r"|\bwe (?:propose|present|show|find|found|introduce)\b",
-    re.IGNORECASE,
-)
-_TELLS = re.compile(
-    rf"\b(?:according to|based on|as (?:described|mentioned|stated|discussed|noted) in) "
-    rf"(?:the|this|these) (?:{_GIVEN} )?{_TEXT}\b"
-    rf"|\b(?:the|this) (?:{_GIVEN} )?(?:text|passage|document|article|abstract|paper|excerpt|"
-    r"material|context|paragraph|study) (?:states?|says?|mentions?|describes?|notes?|explains?|"
-    r"provides?|discusses|introduces|presents|proposes|highlights?|suggests?|reports?|examines?|"
-    r"investigates?|aims?|found|shows?|concludes?d?|focuses)\b"
-    rf"|\b(?:{_GIVEN} {_TEXT}|{_TEXT} (?:provided|given|above|supplied))\b"
-    r"|\bin (?:this|the present) (?:study|paper|work|article)\b"
-    r"|\bas an (?:ai|artificial intelligence|language model)\b|\blanguage model\b.{0,40}\bi\b"
-    r"|\bwithout (?:access to|more context|further context|the (?:document|text|passage))\b"
-    r"|\bi (?:do not|don['’]t) have (?:access|enough|specific|any|real-?time|information)\b"
-    r"|\bmy (?:training data|knowledge cut-?off|last update)\b"
-    r"|\bwe (?:propose|present|introduce|conducted|evaluated|enrolled)\b",
-    re.IGNORECASE,
-)
-_NO_ANSWER = re.compile(
-    r"(?:i(?:['’]m| am) (?:not sure|unable|not able|not aware|unfamiliar|not familiar)"
-    r"|i (?:do not|don['’]t|cannot|can['’]t) (?:have|know|find|access|provide|answer|see)\b"
-    r"|there is no (?:information|mention)|no (?:information|details?) (?:is|are|was|were) "
-    rf"|the {_TEXT} (?:does not|doesn['’]t|do not|don['’]t) (?:provide|mention|contain|include|"
-    r"specify|give|state|say))",
-    re.IGNORECASE,
-)
 
 
 def check_document(text: str, settings: PairSettings) -> Problem | None:
@@ -77,7 +36,7 @@ def check_query(query: str, document: str, title: str, settings: PairSettings) -
     words = _count(query)
     if not words:
         return Problem("empty", "the query")
-    if is_refusal(query):
+    if is_refusal(query) or declines(query) is not None:
         return Problem("refusal", shorten(query))
     if words < settings.query_least:
         return Problem(
@@ -85,9 +44,9 @@ def check_query(query: str, document: str, title: str, settings: PairSettings) -
         )
     if words > settings.query_most:
         return Problem("query_too_long", f"{words} words, at most {settings.query_most} expected")
-    revealing = _SELF_REVEALING.search(query)
-    if revealing:
-        return Problem("self_revealing", shorten(revealing[0]))
+    revealing = reveals_its_text(query)
+    if revealing is not None:
+        return Problem("self_revealing", shorten(revealing))
     if not _weights(query) & _weights(f"{title}\n{document}"):
         return Problem("off_document", "no word of weight in common")
     return _foreign("query", query, settings)
@@ -123,7 +82,7 @@ def check_answers(
 
 def _check_forms(answers: dict[str, AnswerText], settings: PairSettings) -> Problem | None:
     for name, answer in answers.items():
-        if is_refusal(answer.text) or _NO_ANSWER.match(answer.text.strip()):
+        if is_refusal(answer.text) or declines(answer.text) is not None:
             return Problem("refusal", f"{name}: {shorten(answer.text)}")
     for name, answer in answers.items():
         words = _count(answer.text)
@@ -143,9 +102,9 @@ def _check_ratio(positive: str, negative: str, settings: PairSettings) -> Proble
 
 def _check_words(answers: dict[str, AnswerText]) -> Problem | None:
     for name, answer in answers.items():
-        tell = _TELLS.search(answer.text) or _NO_ANSWER.search(answer.text)
-        if tell:
-            return Problem("tell", f"{name}: {shorten(tell[0])}")
+        tell = tells_its_text(answer.text)
+        if tell is not None:
+            return Problem("tell", f"{name}: {shorten(tell)}")
     return None
 
 

@@ -30,7 +30,7 @@ class Source:
         self._names = Names(both)
         self._numbers = Numbers(n for sentence in both for n in read_numbers(sentence.words))
         self._dates = Dates([date for sentence in both for date in read_dates(sentence.text)])
-        self._statements = Statements(told)
+        self._statements = Statements(told, both[len(told) :])
 
     def support(self, answer: str) -> Support:
         """What the document bears out of an answer."""
@@ -65,5 +65,5 @@ def support(answer: str, document: str, query: str = "") -> Support:
 
 def _is_day(text: str, dates: Sequence[Day]) -> bool:
     """Whether a number is the day in one of the dates, which is looked up with its month."""
-    digits = "".join(filter(str.isdigit, text))
+    digits = "".join(filter(str.isdecimal, text))
     return any(date.day is not None and digits == str(date.day) for date in dates)

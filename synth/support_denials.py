@@ -19,6 +19,13 @@ _DENIALS = frozenset(
     + ["unable", "hardly", "rarely", "lacks", "lacked", "fails", "failed", "unlikely"]
     + ["uncommon", "unrelated", "ineffective", "insufficient", "insignificant"]
 )
+_FLAT = frozenset(["not", "never", "cannot", "no"])
+_LESSENING = frozenset(
+    ["less", "fewer", "few", "little", "only", "rather", "instead", "except", "unlike", "absent"]
+    + ["absence", "lack", "lacking", "fail", "failure", "avoid", "avoids", "avoided", "prevent"]
+    + ["prevents", "prevented", "refused", "rejected", "denied", "stopped", "ceased", "barely"]
+)
+"""Words that may stand for a denial, and may not: where one has them, nothing is said."""
 _NO_DENIAL = frozenset(["only", "just", "merely", "least", "doubt"])  # behind a denial
 _REACH = 4  # words behind a denial that it speaks of
 _ALIKE = 0.75  # of a sentence's words of weight, in the other
@@ -27,17 +34,21 @@ _STEMMED = {stem(word): {stem(other)} for word, other in OPPOSITES.items() if " 
 
 
 class Statement(NamedTuple):
-    """A sentence by its words of weight, and those of them that it denies something of."""
+    """A sentence by its words of weight, and those of them that it denies or lessens."""
 
     words: frozenset[str]
     denied: tuple[frozenset[str], ...]
+    flatly: tuple[frozenset[str], ...]  # of what is denied, that by a plain "not" or "never"
+    lessened: frozenset[str]
 
 
 class Statements:
-    """The sentences of a document."""
+    """The sentences of a document, and those of a query, whose denials are borne out by it."""
 
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
+    def __init__(self, sentences: Sequence[Sentence], asked: Sequence[Sentence] = ()) -> None:
         self._known = [_read(sentence.words) for sentence in sentences]
+        both = [*self._known, *(_read(sentence.words) for sentence in asked)]
+        self._denying = [each for each in both if each.denied or each.lessened]
 
     def turned(self, sentence: Sentence) -> tuple[str, bool] | None:
         """The sentence and whether it is borne out, if it or one like it denies or turns round."""
@@ -47,11 +58,21 @@ class Statements:
         alike = [(_in_common(own, other), other) for other in self._known]
         best = max((count for count, _ in alike), default=0)
         if best < _ALIKE * len(own.words):
-            return None
+            return (sentence.text, self._denies(own)) if own.flatly else None
         turns = [_turns(own, other) for count, other in alike if count == best]
         if all(turns):
             return sentence.text, False
         return (sentence.text, True) if own.denied else None
+
+    def _denies(self, own: Statement) -> bool:
+        """Whether the document denies or lessens anything of what is denied here."""
+        return all(
+            any(
+                reach & other.words or len(own.words & other.words) >= _LEAST_WORDS
+                for other in self._denying
+            )
+            for reach in own.flatly
+        )
 
 
 def _in_common(own: Statement, other: Statement) -> int:
@@ -69,14 +90,23 @@ def _turns(own: Statement, other: Statement) -> bool:
         return True
     denied = sum(bool(reach & other.words) for reach in own.denied)
     denying = sum(bool(reach & own.words) for reach in other.denied)
-    return denied % 2 != denying % 2
+    if denied % 2 == denying % 2:
+        return False
+    at_odds = frozenset[str]().union(*own.denied, *other.denied)
+    return not at_odds & (own.lessened | other.lessened)
 
 
 def _read(words: Sequence[Word]) -> Statement:
-    denied = []
+    denied: list[frozenset[str]] = []
+    flatly: list[frozenset[str]] = []
+    lessened: set[str] = set()
     for at, word in enumerate(words):
         following = words[at + 1 : at + 1 + _REACH]
         denies = word.key in _DENIALS or word.key.endswith("n't")
         if denies and not (following and following[0].key in _NO_DENIAL):
             denied.append(frozenset(weights(following)))
-    return Statement(frozenset(weights(words)), tuple(denied))
+            if word.key in _FLAT or word.key.endswith("n't"):
+                flatly += denied[-1:] if denied[-1] else []
+        elif word.key in _LESSENING:
+            lessened.update(weights(following))
+    return Statement(frozenset(weights(words)), tuple(denied), tuple(flatly), frozenset(lessened))

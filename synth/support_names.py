@@ -7,9 +7,11 @@ US by United States and the other way about. A capital that grammar or layout as
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from openreward.synth.support_dates import MONTH_NAMES
+from openreward.synth.support_numbers import read_roman
 from openreward.synth.support_words import STOP, Sentence, Word, is_unspaced, stem
 
 _CONNECTORS_LISTED = "of the de van von der den la le du del di da al bin and for"
@@ -51,7 +53,8 @@ class Names:
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         words = [word for sentence in sentences for word in sentence.words]
         self._keys = {word.key for word in words}
-        self._keys |= {a.key + b.key for a, b in zip(words, words[1:], strict=False) if b.glued}
+        self._keys |= {a.key + b.key for a, b in pairwise(words) if b.glued or _is_numbered(a, b)}
+        self._acronyms = {word.key for word in words if _is_acronym(word.text)}
         self._stems = {stem(key) for key in self._keys}
         self._roots = {root(key) for key in self._keys}
         self._initials = {
@@ -63,14 +66,14 @@ class Names:
         if all(self._has(word) for word in name.words):
             return True
         if len(name.words) > 1:
-            return "".join(word.key[:1] for word in name.words) in self._keys
+            return "".join(word.key[:1] for word in name.words) in self._acronyms
         return False
 
     def _has(self, word: Word) -> bool:
         key = word.key
         if key in self._keys or stem(key) in self._stems or root(key) in self._roots:
             return True
-        if _ALIASES.get(key, frozenset()) & self._keys:
+        if _ALIASES.get(key, frozenset()) & self._keys or str(read_roman(word.text)) in self._keys:
             return True
         short = key.removesuffix("s") if word.text[-1:] == "s" else key
         return _is_acronym(word.text) and (short in self._initials or short in self._keys)
@@ -143,9 +146,22 @@ def _is_acronym(text: str) -> bool:
     return 2 <= len(letters) <= 8 and sum(map(str.isupper, letters)) >= 2
 
 
+def _is_numbered(word: Word, number: Word) -> bool:
+    """Whether a number is part of a name, as in CA 19."""
+    return number.gap == " " and number.text.isdecimal() and _is_acronym(word.text)
+
+
 def _initials(words: Sequence[Word]) -> Iterator[str]:
-    """First letters of up to six neighbours, with and without small words such as "of"."""
+    """First letters of up to six neighbours, with and without small words such as "of".
+
+    Two letters are found anywhere, so that only two neighbours of weight count.
+    """
+    yield from (
+        a.key[:1] + b.key[:1]
+        for a, b in pairwise(words)
+        if a.key not in STOP and b.key not in STOP and min(len(a.key), len(b.key)) > 3
+    )
     for kept in (words, [word for word in words if word.key not in _CONNECTORS]):
         letters = "".join(word.key[:1] or " " for word in kept)
-        for size in range(2, 7):
+        for size in range(3, 7):
             yield from (letters[at : at + size] for at in range(len(letters) - size + 1))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from openreward.synth.support_words import Word
 
 _NUMERAL = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th|s)?")
+_YEAR = re.compile(r"1\d{3}|20\d{2}")  # six in a hundred of one would be a century
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}")
 _SMALL_LISTED = (
     "zero|one first|two second|three third|four fourth|five fifth|six sixth|seven seventh|"
@@ -46,11 +47,11 @@ _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9
     "trillion": 10**12,
     "bn": 10**9,
 }
-_ROMAN = dict(zip("ivxlc", (1, 5, 10, 50, 100), strict=True))
+_ROMAN = dict(zip("IVXLC", (1, 5, 10, 50, 100), strict=True))
 _ROMAN_FORM = re.compile(r"(?=[IVXLC]{2})(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})")
 _HEDGES_LISTED = (
     "about approximately around roughly nearly almost over some estimated circa ca c "
-    "exceeding beyond least most than up to under below above close"
+    "exceeding beyond least most than up under below above close"
 )
 _HEDGES = frozenset(_HEDGES_LISTED.split())
 _LABELS_LISTED = (
@@ -133,7 +134,8 @@ def read_numbers(words: Sequence[Word]) -> Iterator[Number]:
         elif kind != "decade" and _is_idle(words, at, following, kind, value):
             kind = "idle"
         before = {word.key for word in words[max(0, at - 3) : at]}
-        yield Number(text, value, end - 1, kind, bool(before & _HEDGES))
+        hedged = bool(before & _HEDGES) and not _YEAR.fullmatch(text)
+        yield Number(text, value, end - 1, kind, hedged)
         if at and kind == "plain" and (last := _range_end(words[at - 1], words[at], value)):
             yield Number(text, last, end - 1, "idle")
         at = end
@@ -148,8 +150,8 @@ def _read(words: Sequence[Word], at: int) -> tuple[int, float, str]:
         if numeral[2] == "s":
             return at + 1, value, "decade"
         end = at + 1
-    elif _ROMAN_FORM.fullmatch(word.text) and at and words[at - 1].text[:1].isupper():
-        return at + 1, _roman(word.key), "idle"
+    elif at and (roman := read_roman(word.text)):
+        return at + 1, roman, "idle"
     else:
         end, value = _spelled(words, at)
         kind = "word"
@@ -165,12 +167,12 @@ def _spelled(words: Sequence[Word], at: int) -> tuple[int, float]:
     if key in _TENS:
         after = words[at + 1] if at + 1 < len(words) else None
         if after and after.glued and _SMALL.get(after.key, 99) < 10:
-            return at + 2, _TENS[key] + _SMALL[after.key]
-        return at + 1, _TENS[key]
+            return at + 2, float(_TENS[key] + _SMALL[after.key])
+        return at + 1, float(_TENS[key])
     if key in _SMALL:
-        return at + 1, _SMALL[key]
+        return at + 1, float(_SMALL[key])
     if key in ("a", "an") and at + 1 < len(words) and words[at + 1].key in (*_SCALES, "dozen"):
-        return at + 1, 12 if words[at + 1].key == "dozen" else 1
+        return at + 1, 12.0 if words[at + 1].key == "dozen" else 1.0
     return at, 0
 
 
@@ -196,18 +198,19 @@ def _value(numeral: str) -> float:
 
 def _range_end(before: Word, word: Word, value: float) -> float | None:
     """1918 of 1914-18."""
-    if word.gap not in ("-", "–", "\u2010", "/") or not before.text.isdigit():
+    if word.gap not in ("-", "–", "\u2010", "/") or not before.text.isdecimal():
         return None
-    if len(before.text) == 4 and len(word.text) == 2 and word.text.isdigit():
+    if len(before.text) == 4 and len(word.text) == 2 and word.text.isdecimal():
         return float(before.text[:2] + word.text)
     return None
 
 
-def _roman(key: str) -> float:
-    digits = [_ROMAN[char] for char in key]
-    return float(
-        sum(
-            -digit if digit < max(digits[place + 1 :], default=0) else digit
-            for place, digit in enumerate(digits)
-        )
+def read_roman(text: str) -> int:
+    """The value of a Roman numeral of two letters or more, 0 for other words."""
+    if not _ROMAN_FORM.fullmatch(text):
+        return 0
+    digits = [_ROMAN[char] for char in text]
+    return sum(
+        -digit if digit < max(digits[place + 1 :], default=0) else digit
+        for place, digit in enumerate(digits)
     )

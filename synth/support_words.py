@@ -28,7 +28,7 @@ _LINK = re.compile(r"\[([^\]\[]{1,300})\]\([^()\s]{1,500}\)|https?://\S+|\[\d{1,
 _MARKER = re.compile(r"\s*(#{1,6}\s|[-*•–+>|]\s|\(?\d{1,3}[.)](?!\d)\s*|\(?[a-zA-Z]\)\s)", re.ASCII)
 _BOLD_LINE = re.compile(r"\s*(?:\*\*|__)[^*_]{1,100}(?:\*\*|__):?\s*")
 _LABEL = re.compile(r"[^.:!?\n]{1,70}:(?=\s|$)")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+|[。！？｡]")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*\s+|[。！？｡]")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|vs|No|Fig|cf|ca|al"
     r"|e\.g|i\.e|etc|approx)\.$"
