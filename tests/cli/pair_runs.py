@@ -71,3 +71,41 @@ def _script(talk: Conversation, sampling: Sampling) -> str:
 def slow_writer() -> ScriptedPolicy:
     """The same, slowly."""
     return ScriptedPolicy(_script, model="scripted writer", delay=0.05)
+
+
+def planting_writer() -> ScriptedPolicy:
+    """The same, but for planted faults in the texts about some towns, by their numbers."""
+    return ScriptedPolicy(_plant, model="planting writer")
+
+
+def _plant(talk: Conversation, sampling: Sampling) -> str:
+    asked = talk.messages[-1].content
+    found = re.search(r"(?:subject is: |bridges of .*?)[A-Z][a-z]+ (\d+)", asked, re.DOTALL)
+    assert found
+    number, usual = int(found[1]), _script(talk, sampling)
+    shown = "### material" in asked
+    if "begins with" in asked:
+        if number == 1:
+            return "What does the passage above tell about the bridges of Bremmer 1?"
+        if number == 2:  # the twin of town 3's
+            return "Why did the trade and the bridges of Dunmoor 3 come to what they are?"
+        if number == 3:
+            return "Why did the trade and the bridges of Dunmoor 3 come to what they are now?"
+        return usual
+    if number == 4 and not shown:
+        return "I'm sorry, but I cannot help with questions about Eskham 4."
+    if number == 5 and shown:
+        return document(5)["text"][:260].rpartition(". ")[0] + "."
+    if number == 6 and shown:
+        return usual.replace(str(1400 + 13 * 6), "1999")
+    if number == 7 and not shown:
+        return (
+            "Founded by wool traders in 1491, the market town has 1459 inhabitants today and 30 "
+            "stone bridges. The oldest bridge carries the coast road. Its trade was cloth, until "
+            "the mills closed; now people work in the hospital or the factory for clocks."
+        )
+    if number == 8 and shown:
+        return f"According to the document, {usual}"
+    if number == 9 and not shown:
+        return f"{usual} {usual.replace('town', 'place')} {usual.replace('founded', 'begun')}"
+    return usual

@@ -261,3 +261,35 @@ def test_a_users_mistake_is_one_clear_line(
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "wrong" / "rows.jsonl").exists()
+
+
+PLANTED = {
+    "town:1": ("query", "self_revealing"),
+    "town:4": ("checks", "refusal"),
+    "town:5": ("checks", "copied"),
+    "town:6": ("checks", "positive_unsupported"),
+    "town:7": ("checks", "negative_supported"),
+    "town:8": ("checks", "tell"),
+    "town:9": ("checks", "length_ratio"),
+    "town:10": ("document", "evaluation_overlap"),
+}
+
+
+def test_planted_faults_are_caught_and_named(tmp_path: Path) -> None:
+    write_documents(tmp_path / "towns.jsonl", 40)
+    leaked = "Before that, nobody knew that the " + document(10)["text"][:90]
+    (tmp_path / "bench.jsonl").write_text(json.dumps({"rows": [{"answer": leaked}]}) + "\n")
+    ended = run(
+        tmp_path, "pairs", "towns.jsonl", "-o", "set", "--policy", "pair_runs:planting_writer",
+        "--same", "1", "--ratio", "1.5", "--unsupported", "0.8", "--avoid", "bench.jsonl",
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    lines = (tmp_path / "set" / "dropped.jsonl").read_text().splitlines()
+    dropped = {row["id"]: (row["step"], row["reason"]) for row in map(json.loads, lines)}
+    twins = {dropped.pop(id) for id in ("town:2", "town:3") if id in dropped}
+    assert ("set", "duplicate_query") in twins
+    by_lengths = {id for id, why in dropped.items() if why == ("set", "length_matching")}
+    assert {id: why for id, why in dropped.items() if id not in by_lengths} == PLANTED
+    summary = json.loads((tmp_path / "set" / "summary.json").read_text())
+    counted = {drop["reason"] for source in summary["sources"] for drop in source["dropped"]}
+    assert {reason for _, reason in PLANTED.values()} <= counted
