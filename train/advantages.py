@@ -26,7 +26,7 @@ def group_advantages(
     Raises `UserError` for a reward that is no number.
     """
     known = [_checked(reward) for reward in rewards if reward is not None]
-    if len(known) < 2 or is_flat(known):
+    if is_flat(known):  # one alone too
         return [0.0] * len(rewards)
     mean = math.fsum(known) / len(known)
     variance = math.fsum((reward - mean) ** 2 for reward in known) / (len(known) - 1)

@@ -137,8 +137,7 @@ def reward_parts(
 
 def is_correct(trajectory: Trajectory, target: Target) -> bool:
     """Whether there is a verdict and it is the label's; a tie is not."""
-    verdict = trajectory.verdict
-    return verdict.status == "ok" and verdict.winner == target.winner
+    return trajectory.verdict.winner == target.winner  # None without a verdict, or for a tie
 
 
 def exact_match(
