@@ -39,6 +39,7 @@ class WriterServer:
 
     def __init__(self, fail: Callable[[int], Failure | None], port: int = 0) -> None:
         self.requests, self._fail, self._lock = 0, fail, threading.Lock()
+        self.closed = False  # connections that are open already must be closed as well
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -49,7 +50,7 @@ class WriterServer:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                failure = outer.next_failure()
+                failure = Failure() if outer.closed else outer.next_failure()
                 if failure is None:
                     self._reply(200, completion(outer.answer(body)))
                 elif failure.body is None:
@@ -96,6 +97,7 @@ class WriterServer:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self.closed = True
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
