@@ -3,7 +3,8 @@
 Alike are sentences that share most of their words of weight. Opposite are those of which one denies
 what the other states ("not", "never", "no longer", "unable"), and those of which one holds the
 opposite of a word ("increased", "decreased") where the rest is alike. A denial reaches as far as
-the next few words: what a long sentence denies in another clause says nothing of this one.
+the next few words: what a long sentence denies in another clause says nothing of this one. A plain
+denial in a sentence that is like no other asks for one in the document that has words of it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ _LESSENING = frozenset(
     ["less", "fewer", "few", "little", "only", "rather", "instead", "except", "unlike", "absent"]
     + ["absence", "lack", "lacking", "fail", "failure", "avoid", "avoids", "avoided", "prevent"]
     + ["prevents", "prevented", "refused", "rejected", "denied", "stopped", "ceased", "barely"]
+    + ["independent", "regardless", "free"]
 )
-"""Words that may stand for a denial, and may not: where one has them, nothing is said."""
+"""Words that may stand for a denial, or may not: they bear one out, and stating is at odds with
+neither."""
 _NO_DENIAL = frozenset(["only", "just", "merely", "least", "doubt"])  # behind a denial
 _REACH = 4  # words behind a denial that it speaks of
 _ALIKE = 0.75  # of a sentence's words of weight, in the other
@@ -53,11 +56,9 @@ class Statements:
     def turned(self, sentence: Sentence) -> tuple[str, bool] | None:
         """The sentence and whether it is borne out, if it or one like it denies or turns round."""
         own = _read(sentence.words)
-        if len(own.words) < _LEAST_WORDS:
-            return None
         alike = [(_in_common(own, other), other) for other in self._known]
         best = max((count for count, _ in alike), default=0)
-        if best < _ALIKE * len(own.words):
+        if best < max(_ALIKE * len(own.words), _LEAST_WORDS):
             return (sentence.text, self._denies(own)) if own.flatly else None
         turns = [_turns(own, other) for count, other in alike if count == best]
         if all(turns):

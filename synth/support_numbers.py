@@ -135,9 +135,10 @@ def read_numbers(words: Sequence[Word]) -> Iterator[Number]:
             kind = "idle"
         before = {word.key for word in words[max(0, at - 3) : at]}
         hedged = bool(before & _HEDGES) and not _YEAR.fullmatch(text)
-        yield Number(text, value, end - 1, kind, hedged)
-        if at and kind == "plain" and (last := _range_end(words[at - 1], words[at], value)):
-            yield Number(text, last, end - 1, "idle")
+        last = _range_end(words, at) if at and kind == "plain" else None
+        yield Number(text, value if last is None else last, end - 1, kind, hedged)
+        if last is not None:
+            yield Number(text, value, end - 1, "idle")
         at = end
 
 
@@ -196,13 +197,15 @@ def _value(numeral: str) -> float:
     return float(f"{head[:300]}.{tail.replace('.', '')[:30] or 0}")
 
 
-def _range_end(before: Word, word: Word, value: float) -> float | None:
-    """1918 of 1914-18."""
-    if word.gap not in ("-", "–", "\u2010", "/") or not before.text.isdecimal():
+def _range_end(words: Sequence[Word], at: int) -> float | None:
+    """1918 of 1914-18, of which the second number is here; a date as 2010-05-12 is no range."""
+    first, last = words[at - 1].text, words[at].text
+    if words[at].gap not in ("-", "–", "\u2010", "/") or not (first + last).isdecimal():
         return None
-    if len(before.text) == 4 and len(word.text) == 2 and word.text.isdecimal():
-        return float(before.text[:2] + word.text)
-    return None
+    if at + 1 < len(words) and words[at + 1].gap == "-" and words[at + 1].text.isdecimal():
+        return None
+    is_range = len(first) == 4 and len(last) == 2 and first[2:] < last
+    return float(first[:2] + last) if is_range else None
 
 
 def read_roman(text: str) -> int:
