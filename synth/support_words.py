@@ -87,14 +87,15 @@ class Sentence(NamedTuple):
     words: tuple[Word, ...]
 
 
-def read_sentences(text: str) -> list[Sentence]:
+@functools.lru_cache(maxsize=64)  # a document, its query and answers are each read several times
+def read_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text; a heading and a list item are sentences of their own."""
-    return [
+    return tuple(
         sentence
         for block, heading in _blocks(unicodedata.normalize("NFC", text))
         for sentence in _sentences(block, heading)
         if sentence.words
-    ]
+    )
 
 
 def weights(words: Sequence[Word]) -> list[str]:
