@@ -17,7 +17,7 @@ from openreward.policy.base import Conversation, Generation, Sampling
 from openreward.policy.scripted import ScriptedPolicy
 from openreward.synth.evaluation_overlap import EvaluationOverlap
 from openreward.synth.pair_records import PairDrop, PairRow, PairSettings
-from openreward.synth.pairs import PairWriting, read_verified, tidy_query
+from openreward.synth.pairs import PairWriting
 from openreward.synth.writer import Writer
 from openreward.types import Document, PolicyFault
 
@@ -297,36 +297,3 @@ def test_hostile_documents_and_queries_do_not_act(text: str) -> None:
         assert "[INST]" not in shown
         fences = re.findall(r"^### .*$", shown, re.MULTILINE)
         assert len([fence for fence in fences if re.search(r" [0-9a-f]{12}$", fence)]) <= 3
-
-
-@pytest.mark.parametrize(
-    ("said", "query"),
-    [
-        ("Question: Why is it so?", "Why is it so?"),
-        ("**Question:** Why is it so?", "Why is it so?"),
-        ('"Why is it so?"', "Why is it so?"),
-        ("1. Why is\nit so?", "Why is it so?"),
-        ("“Why ‘is’ it so?”", "Why ‘is’ it so?"),
-        ("Why 1.5 of it?", "Why 1.5 of it?"),
-        ('"', '"'),
-        ("", ""),
-    ],
-)
-def test_a_query_is_freed_of_what_stands_around_it(said: str, query: str) -> None:
-    assert tidy_query(said) == query
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("<answer>full</answer>", "full"),
-        ("It is. <answer> PART </answer>", "part"),
-        ("<answer>none</answer><answer>none</answer>", "none"),
-        ("<answer>none</answer><answer>full</answer>", "unparsed"),
-        ("<answer>yes</answer>", "unparsed"),
-        ("full", "unparsed"),
-        ("", "unparsed"),
-    ],
-)
-def test_a_verifier_is_read_from_its_tags(text: str, word: str) -> None:
-    assert read_verified(text) == word
