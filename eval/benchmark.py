@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, Strict, model_validator
 
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
@@ -20,7 +20,10 @@ from openreward.types import Record, Times, Trajectory, Usage, VerdictStatus
 if TYPE_CHECKING:
     from openreward.eval.per_item import PerItem
 
-Part = int | tuple[int, int] | None
+Index = Annotated[int, Strict()]
+"""An answer's number; a text or a truth value in a file of predictions is none."""
+
+Part = Index | tuple[Index, Index] | None
 """Which comparison of an example: None where there is one, a loser's number, or (i, j)."""
 
 Orders = Literal["protocol", "both", "one"]
@@ -73,12 +76,12 @@ class Prediction(Record):
     benchmark: str
     id: str
     part: Part = None
-    order: tuple[int, ...] = (0, 1)
-    pass_: int = Field(default=0, ge=0, alias="pass")
+    order: tuple[Index, ...] = (0, 1)
+    pass_: Index = Field(default=0, ge=0, alias="pass")
     status: VerdictStatus
-    winner: int | None = None
-    scores: tuple[float, ...] | None = None  # one a response, higher is better
-    ranking: tuple[tuple[int, ...], ...] | None = None  # best first, equals together
+    winner: Index | None = None
+    scores: tuple[Annotated[float, Strict()], ...] | None = None  # one a response, higher is better
+    ranking: tuple[tuple[Index, ...], ...] | None = None  # best first, equals together
     reason: str = ""
     trajectory: Trajectory | None = None
     usage: Usage = Usage()

@@ -52,6 +52,29 @@ def test_broken_rows_of_our_own_are_named(tmp_path: Path) -> None:
     assert "field winer: no such field" in wrong[1].message
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"winner": True},
+        {"winner": "1"},
+        {"winner": 1.0},
+        {"scores": ["1", "2"]},
+        {"scores": [True, False]},
+        {"ranking": [["0"], [True]]},
+        {"winner": 0, "order": [False, True]},
+        {"winner": 0, "pass": "0"},
+        {"winner": 0, "part": "1"},
+        {"winner": 0, "part": True},
+        {"winner": 0, "part": [0, True]},
+    ],
+)
+def test_a_text_or_a_truth_value_is_no_number(tmp_path: Path, odd: dict[str, object]) -> None:
+    row = {"benchmark": "rmb", "id": "x", "status": "ok", **odd}
+    said, (wrong,) = read("rmb", write(tmp_path / "x.jsonl", [row]))
+    assert (said, wrong.fault) == ([], "wrong_fields")
+    assert f"field {[*odd][-1]}" in wrong.message
+
+
 def test_judgebenchs_second_decision_is_turned_back(tmp_path: Path) -> None:
     rows = [
         {"pair_id": "a", "label": "A>B", "decisions": ["A>B", "A>B"]},
