@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +17,7 @@ from openreward.cli.home import home, model_files
 from openreward.errors import UserError, shorten
 from openreward.policy.base import Policy
 
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 POLICY_PARTS = ("model", "path", "tool_style", "context", "generate", "count_tokens")
 
 
@@ -53,6 +55,11 @@ def read_key(variable: str | None) -> str | None:
         return None
     key = os.environ.get(variable)
     if not key:
+        if not _VARIABLE.fullmatch(variable):  # perhaps the key itself, which is never shown
+            raise UserError(
+                "--api-key-env: expected the name of an environment variable that holds the key, "
+                "such as MY_KEY, got no such variable; export it, and give its name"
+            )
         raise UserError(
             f"--api-key-env {variable}: expected a key in that variable, got nothing; export it"
         )
