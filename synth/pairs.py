@@ -37,7 +37,7 @@ from openreward.synth.writer import Writer, Written
 from openreward.types import Document, PolicyFault, total_usage
 
 _OF_THE_DOCUMENT: tuple[PolicyFault, ...] = ("context_overflow", "bad_request")
-_MOST_CHARACTERS = 16  # of a token; more of a document than this is not even counted
+_MOST_CHARACTERS = 16  # of a token; more of a document is not even counted, of a turn not read
 _LABEL = re.compile(r"\s*(?:\**(?:question|query|request)\**\s*:\**|\d+[.)])\s+", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "*": "*", "`": "`"}
 
@@ -123,9 +123,14 @@ class PairWriting:
     async def _steps(self, work: _Work, writer: Writer) -> None:
         work.require("document", pair_checks.check_document(work.document.text, self.settings))
         work.require("document", self._in_evaluation(work.document.text))
-        end = await _end_of_span(work.document.text, self.settings.document_tokens, writer.policy)
-        work.text = work.document.text[:end]
-        work.update(end=end)
+        text = work.document.text
+        start = len(text) - len(text.lstrip())
+        shown = await _span(text[start:], self.settings.document_tokens, writer.policy)
+        work.text = shown
+        work.update(start=start, end=start + len(shown))
+        if not any(map(str.isalnum, shown)):
+            detail = f"no word within the first {self.settings.document_tokens} tokens"
+            work.require("document", Problem("document_too_short", detail))
         await self._ask(work, writer)
         await self._answer(work, writer)
         await self._check(work)
@@ -136,8 +141,9 @@ class PairWriting:
         for attempt in range(1, self.settings.query_tries + 1):
             seed = derive(row.seed, row.id, f"query {attempt}")
             messages, constraint = pair_prompts.query(work.text, row.title, row.kind, seed)
-            made = await writer.write(
-                messages, seed, constraint=constraint, max_tokens=self.settings.query_tokens
+            most = self.settings.query_tokens
+            made = _within(
+                most, await writer.write(messages, seed, constraint=constraint, max_tokens=most)
             )
             work.count(made)
             text = tidy_query(made.text)
@@ -171,6 +177,7 @@ class PairWriting:
                 for name, document in asked
             ]
         )
+        made = [_within(self.settings.answer_tokens, each) for each in made]
         work.count(*made)
         texts = [self._measured(work, each) for each in made]
         work.update(positive=texts[0], negative=texts[1])
@@ -242,13 +249,24 @@ class PairWriting:
         return Problem("evaluation_overlap", found) if found is not None else None
 
 
+def _within(tokens: int, made: Written) -> Written:
+    """The turn, cut where its engine does not keep to the limit: to read it would take long."""
+    most = tokens * _MOST_CHARACTERS
+    return made if len(made.text) <= most else made._replace(status="cut", text=made.text[:most])
+
+
 def tidy_query(text: str) -> str:
     """The query without a label, a number or quotes around it, its line ends as spaces."""
     query = " ".join(text.split())
     query = _LABEL.sub("", query, count=1) if _LABEL.match(query) else query
-    while len(query) > 1 and _QUOTES.get(query[0]) == query[-1]:
-        query = query[1:-1].strip()
-    return query
+    start, end = 0, len(query)
+    while end - start > 1 and _QUOTES.get(query[start]) == query[end - 1]:
+        start, end = start + 1, end - 1
+        while start < end and query[start] == " ":
+            start += 1
+        while start < end and query[end - 1] == " ":
+            end -= 1
+    return query[start:end]
 
 
 def read_verified(text: str) -> Verified:
@@ -259,9 +277,9 @@ def read_verified(text: str) -> Verified:
     return known.get(word, "unparsed")
 
 
-async def _end_of_span(text: str, budget: int, policy: Policy) -> int:
-    """Where the first `budget` tokens of a text end, at a sentence where there is one."""
+async def _span(text: str, budget: int, policy: Policy) -> str:
+    """The first `budget` tokens of a text, up to the end of a sentence where there is one."""
     kept = sentences_of(text, budget * _MOST_CHARACTERS)
     while (tokens := await policy.count_tokens(inert(kept))) > budget and kept:
         kept = sentences_of(kept, min(len(kept) - 1, int(len(kept) * budget / tokens * 0.97)))
-    return len(kept)
+    return kept

@@ -123,14 +123,15 @@ async def _write_here(run: PairRun) -> Written:
     stream = run.stream()
     documents = stream.rows()
     first = next(documents, None)  # what is wrong with the files is told before an output is there
-    if first is None:
-        raise UserError("expected documents, got none; check the files, --sample and --shard")
+    if first is None and run.documents["shard"] == (1, 1):  # a part may well be empty
+        left = "; ".join(_notes(stream.skipped)) or "no rows"
+        raise UserError(f"expected documents, got none ({left}); check the files and --sample")
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(open_writing(run.writers, run.settings))
         output = stack.enter_context(_open_output(run, stream, opened.configs))
         done = _Done(output)
         await run_rows(
-            itertools.chain([first], documents),
+            itertools.chain([first] if first else [], documents),
             _id_of,
             opened.writing.write,
             output,

@@ -59,6 +59,15 @@ def read_price(text: str | None) -> Price | None:
     return Price(read, written)
 
 
+def set_files(folder: Path) -> list[Path]:
+    """The files of a set: its splits, what was dropped, the summary."""
+    return [
+        *(folder / f"{split}.jsonl" for split in SPLITS),
+        folder / "dropped.jsonl",
+        folder / "summary.json",
+    ]
+
+
 def finish_pairs(
     folder: Path,
     rows: Sequence[Path],
@@ -76,13 +85,13 @@ def finish_pairs(
     """
     from openreward.synth.tells import tells  # imports numpy
 
-    splits = {split: folder / f"{split}.jsonl" for split in SPLITS}
-    dropped, summed = folder / "dropped.jsonl", folder / "summary.json"
+    paths = set_files(folder)
+    *splits, dropped, summed = paths
     with (
         make_set(rows, settings) as made,
-        ResultFiles(*splits.values(), dropped, summed, replace=replace) as files,
+        ResultFiles(*paths, replace=replace) as files,
     ):
-        for split, path in splits.items():
+        for split, path in zip(SPLITS, splits, strict=True):
             for pair in made.pairs(split):
                 files.write(path, pair)
         for each in made.dropped():

@@ -10,6 +10,7 @@ merge` makes one set of their folders; a Ray cluster does the same with `--ray`.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -27,7 +28,7 @@ from openreward.cli.pair_flags import (
     read_shard,
 )
 from openreward.cli.pair_run import PairRun, Writers, write_rows
-from openreward.cli.pair_summary import ROWS, finish_pairs, read_price, show_pairs
+from openreward.cli.pair_summary import ROWS, finish_pairs, read_price, set_files, show_pairs
 from openreward.cli.writers import FORM, read_writers
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError
 from openreward.records import describe_file
@@ -154,24 +155,37 @@ def pairs(
         limit=limit,
         as_json=as_json,
     )
+    _refuse_foreign(output)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecordError(f"{output}: cannot be a folder of results: {error.strerror}") from None
     try:
         written = write_rows(run)
+        summary = finish_pairs(
+            output,
+            [run.output],
+            settings,
+            [written.manifest],
+            prices,
+            pace=written.pace,
+            notes=written.notes,
+        )
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; what is done is in {run.output}; the same command with --resume goes on"
         ) from None
-    summary = finish_pairs(
-        output,
-        [run.output],
-        settings,
-        [written.manifest],
-        prices,
-        pace=written.pace,
-        notes=written.notes,
-    )
     show_pairs(summary, as_json)
     raise typer.Exit(SOME_ROWS_FAILED if written.manifest.dropped else 0)
+
+
+def _refuse_foreign(output: Path) -> None:
+    """Files of a set without the rows they were made of are not this run's to write over."""
+    if os.path.lexists(output / ROWS):
+        return
+    for path in set_files(output):
+        if os.path.lexists(path):
+            raise RecordError(
+                f"{path}: exists already, without {ROWS} beside it, which it would be made from; "
+                "name another output"
+            )

@@ -293,3 +293,34 @@ def test_planted_faults_are_caught_and_named(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "set" / "summary.json").read_text())
     counted = {drop["reason"] for source in summary["sources"] for drop in source["dropped"]}
     assert {reason for _, reason in PLANTED.values()} <= counted
+
+
+def test_files_that_are_not_of_a_run_are_not_written_over(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text("mine")
+    ended = run(whole, "pairs", "towns.jsonl", "-o", str(tmp_path), *SCRIPTED)
+    assert ended.returncode == 2
+    assert "train.jsonl: exists already, without rows.jsonl beside it" in ended.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["train.jsonl"]
+    assert (tmp_path / "train.jsonl").read_text() == "mine"
+
+
+def test_more_shards_than_documents_still_make_the_set(whole: Path, tmp_path: Path) -> None:
+    write_documents(tmp_path / "few.jsonl", 3)
+    parts = [f"{number}/5" for number in range(1, 6)]
+    for number, part in enumerate(parts):
+        ended = run(
+            tmp_path, "pairs", "few.jsonl", "-o", f"part{number}", "--shard", part, *SCRIPTED
+        )
+        assert ended.returncode == 0, ended.stderr
+    ended = run(tmp_path, "merge", *(f"part{number}" for number in range(5)), "-o", "merged")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    run(tmp_path, "pairs", "few.jsonl", "-o", "one", *SCRIPTED)
+    assert same_set(tmp_path / "one", tmp_path / "merged")
+
+
+def test_a_key_given_in_place_of_its_variable_is_not_shown(whole: Path, tmp_path: Path) -> None:
+    target = "a=http://127.0.0.1:9,model=m,key=sk-Secret7"
+    ended = run(whole, "pairs", "towns.jsonl", "-o", str(tmp_path / "x"), "--writer", target)
+    assert ended.returncode == 2
+    assert "expected the name of an environment variable" in ended.stderr
+    assert "Secret7" not in ended.stdout + ended.stderr

@@ -297,3 +297,34 @@ def test_hostile_documents_and_queries_do_not_act(text: str) -> None:
         assert "[INST]" not in shown
         fences = re.findall(r"^### .*$", shown, re.MULTILINE)
         assert len([fence for fence in fences if re.search(r" [0-9a-f]{12}$", fence)]) <= 3
+
+
+def test_what_is_longer_than_its_tokens_can_be_is_cut_and_not_read() -> None:
+    row = write(changed(lambda prompt: "word " * 200_000 if asks(prompt) else None))
+    assert (row.drop, len(row.query) <= 80 * 16) == (
+        PairDrop(step="query", reason="cut", detail="query"),
+        True,
+    )
+    row = write(changed(lambda prompt: None if asks(prompt) else "word " * 200_000))
+    assert row.drop == PairDrop(step="answers", reason="cut", detail="positive")
+    assert row.positive
+    assert len(row.positive.text) == 300 * 16
+
+
+def test_the_span_begins_at_the_first_word() -> None:
+    usual = write(writer())
+    moved = DOCUMENT.model_copy(update={"text": " \n" * 100_000 + DOCUMENT.text})
+    row = write(writer(), moved)
+    assert moved.text[row.start : row.end] == DOCUMENT.text
+    assert (row.positive, row.drop) == (usual.positive, None)
+
+
+def test_a_document_that_begins_without_words_is_not_shown() -> None:
+    policy = writer()
+    row = write(policy, DOCUMENT.model_copy(update={"text": "(" * 300_000 + DOCUMENT.text}))
+    assert row.drop == PairDrop(
+        step="document",
+        reason="document_too_short",
+        detail="no word within the first 700 tokens",
+    )
+    assert row.usage.prompt_tokens == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from openreward.synth.pairs import read_verified, tidy_query
@@ -38,3 +40,10 @@ def test_a_query_is_freed_of_what_stands_around_it(said: str, query: str) -> Non
 )
 def test_a_verifier_is_read_from_its_tags(text: str, word: str) -> None:
     assert read_verified(text) == word
+
+
+def test_quotes_by_the_million_are_taken_off_in_no_time() -> None:
+    started = time.monotonic()
+    assert tidy_query('"' * 1_000_000 + "Why?" + '"' * 1_000_000) == "Why?"
+    assert tidy_query('" ' * 100_000 + "Why?" + ' "' * 100_000) == "Why?"
+    assert time.monotonic() - started < 5
