@@ -171,9 +171,14 @@ class PairTable:
         )
         if not done.rowcount:
             ((former,),) = self._do("select file from rows where id = ?", row.id)
+            cure = (
+                "which it has before; take the line out"
+                if former == file
+                else f"which {self.paths[former]} has; give each folder once, of shards that differ"
+            )
             raise RecordError(
                 f"{self.paths[file]}: expected each document once, got {shorten(row.id)} again, "
-                f"which {self.paths[former]} has; give each folder once, of shards that differ"
+                f"{cure}"
             )
 
     def _do(self, what: str, *values: object) -> sqlite3.Cursor:

@@ -117,6 +117,12 @@ def missing(shards: Sequence[Shard]) -> list[str]:
         for shard in shards
         if shard.manifest.state != "finished"
     ]
+    notes += [
+        f"not whole: {shard.folder} (--limit {limit}); go on with it by --resume without a limit"
+        for shard in shards
+        if isinstance(limit := shard.manifest.setup.get("limit"), int)
+        and shard.manifest.totals.rows >= limit
+    ]
     parts, whole = {shard.part for shard in shards}, _whole(shards[0])
     absent = [part for n in range(1, whole + 1) if (part := f"{n}/{whole}") not in parts]
     if absent:

@@ -14,7 +14,7 @@ from openreward.cli.synth_merge import merge
 from openreward.errors import RecordError, UserError
 from openreward.eval.pairs import Pairs
 from openreward.records import DataFile, Row
-from openreward.resume import Manifest, write_manifest
+from openreward.resume import Manifest, Totals, write_manifest
 from openreward.synth.pair_records import PairSettings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -165,3 +165,21 @@ def test_the_command_merges_and_tells_errors_for_machines(tmp_path: Path) -> Non
     )  # fmt: skip
     assert failed.returncode == 2
     assert json.loads(failed.stderr)["kind"] == "RecordError"
+
+
+def test_a_shard_with_a_limit_is_not_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = manifest("1/1")
+    limited = made.model_copy(update={"setup": {"limit": 1}, "totals": Totals(rows=1)})
+    folder = shard(tmp_path / "a", [row("a")], limited)
+    assert merged([folder], tmp_path / "set") == 4
+    assert f"not whole: {folder} (--limit 1); go on" in capsys.readouterr().out
+    enough = made.model_copy(update={"setup": {"limit": 9}, "totals": Totals(rows=1)})
+    assert merged([shard(tmp_path / "b", [row("b")], enough)], tmp_path / "other") == 0
+
+
+def test_a_document_twice_in_one_file_is_named(tmp_path: Path) -> None:
+    folder = shard(tmp_path / "a", [row("a"), row("a")], manifest())
+    with pytest.raises(RecordError, match="got 'a' again, which it has before; take the line out"):
+        merge([folder], tmp_path / "set")
