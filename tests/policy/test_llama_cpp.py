@@ -1,5 +1,6 @@
 import asyncio
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from openreward.errors import PolicyError
 from openreward.policy.base import Constraint, Conversation, Sampling
 from openreward.policy.chat_path import estimate_tokens
 from openreward.policy.llama_cpp import LlamaCpp
+from openreward.policy.llama_server import ServerSettings, _serve
 from openreward.policy.token_path import TokenPolicy
 from openreward.types import Message, ToolSpec
 
@@ -221,30 +223,14 @@ def test_the_estimate_of_the_chat_path_errs_upwards(small_model: Path) -> None:
         assert 0 < real <= estimate <= 3 * real + 20
 
 
-WORDS = ("Kestrel", "Marmalade", "Obelisk", "Thimble", "Zeppelin", "Walrus")
+def test_the_server_keeps_no_prompts_across_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Params:
+        def __init__(self) -> None:
+            self.model = self.cpuparams = self.cpuparams_batch = self
+            self.cache_ram_mib, self.cache_idle_slots = 8192, True
 
-
-@pytest.mark.model
-def test_no_conversation_sees_another_when_more_wait_than_there_are_slots(
-    small_model: Path,
-) -> None:
-    def told(word: str) -> str:
-        rooms = " ".join(f"Room {n} of the house is painted and has {n} chairs." for n in range(9))
-        return f"{rooms} The password of the house is {word}. {rooms} Write the password alone."
-
-    async def run() -> list[str]:
-        async with small(small_model, context=1024) as policy:
-
-            async def answer(text: str) -> str:
-                talk = Conversation([Message(role="user", content=text)])
-                return (await policy.generate(talk, Sampling(max_tokens=24))).text
-
-            asked = [told(word) for word in WORDS]
-            asked += [f"Write a sentence about the number {n}." for n in range(len(WORDS))]
-            asked = asked[::2] + asked[1::2]
-            return await asyncio.gather(*map(answer, [*asked, *reversed(asked)]))
-
-    answers = asyncio.run(run())
-    told_of = [*WORDS[::2], None, None, None, *WORDS[1::2], None, None, None]
-    for own, text in zip([*told_of, *reversed(told_of)], answers, strict=True):
-        assert [word for word in WORDS if word in text and word != own] == []
+    server = type("xllamacpp", (), {"CommonParams": Params, "Server": lambda params: params})
+    monkeypatch.setitem(sys.modules, "xllamacpp", server)
+    params = _serve(ServerSettings("m.gguf", "m", 2, 512, None, "key"))
+    assert (params.cache_ram_mib, params.cache_idle_slots) == (0, False)
+    assert (params.n_parallel, params.n_ctx, params.cache_prompt) == (2, 1024, True)
