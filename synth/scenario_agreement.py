@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from openreward.errors import UserError
 from openreward.eval.stats import wilson
 from openreward.records import Row, read_rows
 from openreward.synth.scenario_items import PairItem
@@ -16,7 +17,7 @@ from openreward.types import Record
 
 RULE = "share of the human rows that name the chosen answer; a human tie does not agree"
 _SHAPES = "pair_uid (or id) with label (0: chosen, 1: reject, tie) or winner"
-_KEPT_UNKNOWN = 10
+_KEPT = 10  # of each kind
 
 
 class HumanRow(BaseModel):
@@ -53,17 +54,26 @@ class Agreement(Record):
     high: float | None
     rule: str = RULE
     first_unknown: tuple[str, ...] = ()
+    first_unreadable: tuple[str, ...] = ()
+
+
+def check_human(human: Path) -> None:
+    """Refuse a file that no rows can be read from, before a set is made; not its rows."""
+    if not human.is_file():
+        raise UserError(f"--human {human}: expected a file, got none")
+    read_rows(human, HumanRow)
 
 
 def agreement(human: Path, items: Iterable[PairItem]) -> Agreement:
     """Compare a file of human rows, any number of them a pair, with the pairs of a set."""
     said: dict[str, list[str]] = {}
-    counts = Counter[str]()
+    counts, unreadable = Counter[str](), list[str]()
     for row in read_rows(human, HumanRow):
         if isinstance(row, Row):
             said.setdefault(row.record.pair_uid, []).append(row.record.said)
         else:
             counts["unreadable"] += 1
+            unreadable += [row.message] if len(unreadable) < _KEPT else []
     unknown = list[str]()
     for item in items:
         for each in said.pop(item.pair_uid, ()):
@@ -85,7 +95,8 @@ def agreement(human: Path, items: Iterable[PairItem]) -> Agreement:
         share=counts["agree"] / total if total else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        first_unknown=tuple(unknown[:_KEPT_UNKNOWN]),
+        first_unknown=tuple(unknown[:_KEPT]),
+        first_unreadable=tuple(unreadable),
     )
 
 

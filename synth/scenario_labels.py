@@ -16,6 +16,7 @@ from openreward.records import RowError, read_rows
 from openreward.types import Record
 
 MOST_LABELS = 100
+_LONGEST = 200  # bytes of a part: a file is named after it, and file systems take 255
 _PART = re.compile(r"\w(?:[\w ,&()'+.-]{0,78}[\w)+])?")
 
 
@@ -126,10 +127,12 @@ def check_labels(labels: Sequence[Label]) -> None:
         raise UserError(f"labels: expected 2 to {MOST_LABELS}, got {len(labels)}")
     for label in labels:
         parts = label.name.split("/")
-        if len(parts) > 2 or not all(_PART.fullmatch(part) for part in parts):
+        fit = all(_PART.fullmatch(part) and len(part.encode()) <= _LONGEST for part in parts)
+        if len(parts) > 2 or not fit:
             raise UserError(
                 f"label {shorten(label.name)}: expected a class, or class/leaf, of letters, "
-                "digits, spaces and ,&()'+.- (a folder and a file are named after them)"
+                "digits, spaces and ,&()'+.- (a folder and a file are named after them, so at most "
+                f"{_LONGEST} bytes)"
             )
     names = [label.name.casefold() for label in labels]
     paths = [label.path.casefold() for label in labels]

@@ -77,7 +77,8 @@ def rows_by_id(path: Path) -> Iterator[ScenarioRow]:
         with path.open("rb") as file:
             offset = 0
             for line in file:
-                places.append((ScenarioRow.model_validate_json(line).id, offset))
+                if line.strip():  # an empty one stays where a row was taken out
+                    places.append((ScenarioRow.model_validate_json(line).id, offset))
                 offset += len(line)
             for _, place in sorted(places):
                 file.seek(place)

@@ -39,6 +39,7 @@ from openreward.loose_json import clean
 from openreward.records import DataFile, RowError, describe_file, read_rows
 from openreward.resume import Manifest
 from openreward.synth.near_duplicates import NearDuplicates
+from openreward.synth.scenario_agreement import check_human
 from openreward.synth.scenario_counts import measurer
 from openreward.synth.scenario_labels import Label, read_labels
 from openreward.synth.scenario_prompts import SCENARIO_PROMPTS_VERSION
@@ -153,8 +154,8 @@ def scenarios(
         limit=limit,
         as_json=as_json,
     )
-    if human is not None and not human.is_file():
-        raise UserError(f"--human {human}: expected a file, got none")
+    if human is not None:
+        check_human(human)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -275,6 +275,7 @@ def test_other_settings_and_an_existing_set_are_refused(tmp_path: Path) -> None:
         (("--shortest", "9", "--longest", "8", *SCRIPTED), "settings: expected shortest up to"),
         (("--labels", "none.jsonl", *SCRIPTED), "none.jsonl: cannot be read"),
         (("--human", "none.jsonl", *SCRIPTED), "--human none.jsonl: expected a file, got none"),
+        (("--human", "plugin.py", *SCRIPTED), "plugin.py: expected a file that ends in .jsonl"),
         (("--weak", "x", *SCRIPTED), "--writer: expected NAME=TARGET"),
     ],
 )

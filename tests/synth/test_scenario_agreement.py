@@ -51,6 +51,7 @@ def human(folder: Path, *rows: JsonValue) -> Path:
 )
 def test_what_a_person_says_is_one_outcome(tmp_path: Path, row: JsonValue, outcome: str) -> None:
     found = agreement(human(tmp_path, row), [item("p/0-1")])
+    assert len(found.first_unreadable) == found.unreadable
     outcomes = ("agree", "disagree", "tie", "unknown", "unreadable")
     assert {name: getattr(found, name) for name in outcomes} == {
         name: int(name == outcome) for name in outcomes

@@ -46,7 +46,7 @@ def test_a_file_of_labels_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["", ".", "..", "../x", "a/..", "a/b/c", "/a", "a/", "a\x00", "a\nb", ".hidden", "a\\b", "a ",
-     "x" * 90, "a<b", "-a"],
+     "x" * 90, "a<b", "-a", "\U00010400" * 51],
 )  # fmt: skip
 def test_a_label_that_cannot_be_a_path_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="expected a class, or class/leaf"):
