@@ -89,7 +89,7 @@ class Prediction(Record):
 
 
 class Number(Record):
-    """One figure of a report with its rule in words. Shares and scores are in [0, 1]."""
+    """One figure of a report with its rule in words."""
 
     name: str
     value: float | None  # None: nothing to compute it from
@@ -97,6 +97,7 @@ class Number(Record):
     low: float | None = None  # bounds of the 95 % interval
     high: float | None = None
     rule: str = ""
+    share: bool = True  # in [0, 1] (a correlation in [-1, 1]), written in percent; else as it is
 
 
 class GroupScore(Record):

@@ -14,7 +14,7 @@ from openreward.eval.benchmark import Benchmark, Example, Prediction
 from openreward.eval.measures import bias
 from openreward.eval.released import read_predictions
 from openreward.eval.report import Costs, JudgeReport
-from openreward.eval.run import Plan, Rows
+from openreward.eval.run import Plan, Rows, asks_both
 from openreward.eval.sheet import Sheet
 from openreward.records import Row, RowError
 from openreward.types import ToolStatus, Usage
@@ -39,7 +39,7 @@ def read_sheet(benchmark: Benchmark, rows: Rows, predictions: Path, plan: Plan) 
             sheet.reject(row)
             continue
         asked = plan.limit is None or sheet.items.ids.find(row.record.id) is not None
-        if asked and sheet.add(row.record, row.line) is None:
+        if asked and sheet.add(row.record, row.line, row.place) is None:
             costs.add(row.record)
     return Judged(sheet, costs.total())
 
@@ -55,20 +55,26 @@ def judge_report(
 ) -> JudgeReport:
     """A judge's part of a report."""
     sheet = judged.sheet
-    both = plan.orders == "both" or (plan.orders == "protocol" and benchmark.protocol == "both")
     return JudgeReport(
         name=name,
         kind=kind,
         config=config,
         score=benchmark.score(sheet),
         statuses=dict(sheet.statuses),
-        missing=sheet.missing(both),
+        missing=_missing(sheet, asks_both(plan, benchmark), kind),
         rejected={str(fault): count for fault, count in sheet.rejected.items()},
         errors=tuple(sheet.errors),
         bias=bias(sheet),
         costs=judged.costs,
         predictions=predictions,
     )
+
+
+def _missing(sheet: Sheet, both: bool, kind: str) -> int:
+    """Saved answers to nothing but the given order are those of a judge that was asked in one."""
+    if kind == "saved":
+        return sheet.missing(both and sheet.reordered)
+    return sheet.missing(both and kind != "points", lists=kind != "pairs")
 
 
 def _examples(rows: Rows) -> Iterable[Example]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from openreward.types import VerdictStatus
 
 Order = Literal[0, 1]
+ORDERS: tuple[Order, Order] = (0, 1)
 NAN = math.nan
 
 
@@ -47,6 +48,10 @@ class OfAll(NamedTuple):
 
 def check(said: Prediction, shape: Shape) -> OfPair | OfAll | Misfit:
     """A prediction as its example takes it."""
+    times, usage = said.times, said.usage
+    spent = (times.total, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
+    if not all(0 <= each < math.inf for each in spent):
+        return Misfit(f"expected seconds and tokens from 0, got {shorten(list(spent))}")
     given = [said.winner is not None, said.scores is not None, said.ranking is not None]
     if said.status != "ok" and any(given):
         return Misfit(f"expected no winner, scores or ranking with status {said.status}")

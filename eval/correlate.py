@@ -29,7 +29,7 @@ class Quality(Record):
     """A row of the downstream file: how good the answers are that a judge selected."""
 
     judge: str = Field(min_length=1)
-    quality: float
+    quality: float = Field(strict=True)  # no text, no truth value
     task: str = ""
 
     @field_validator("quality")

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from openreward.eval.benchmark import Comparison, Example, Score
 from openreward.eval.cells import MISSING
+from openreward.eval.checked import ORDERS
 from openreward.eval.measures import (
     STRICT,
     ItemValue,
@@ -106,8 +107,8 @@ def both_orders_game(sheet: Sheet) -> ItemValue:
 
     def value(item: int) -> float | None:
         right, points = better(sheet, item, 0), 0
-        for order in (0, 1):
-            outcome = sheet.said(item, 0, 1 if order else 0)
+        for order in ORDERS:
+            outcome = sheet.said(item, 0, order)
             if outcome is MISSING:
                 return None
             if outcome.status == "ok":

@@ -13,6 +13,7 @@ from typing import Literal
 
 from openreward.eval.auto_j import CONSISTENCY, same_verdict
 from openreward.eval.benchmark import Comparison, Example, Score
+from openreward.eval.checked import ORDERS
 from openreward.eval.measures import (
     STRICT,
     ItemValue,
@@ -101,7 +102,7 @@ def mean_of_orders(sheet: Sheet) -> ItemValue:
 
     def value(item: int) -> float | None:
         right = better(sheet, item, 0)
-        one, other = (worth(sheet.said(item, 0, order), right) for order in (0, 1))
+        one, other = (worth(sheet.said(item, 0, order), right) for order in ORDERS)
         return None if one is None or other is None else (one + other) / 2
 
     return value

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from openreward.eval.benchmark import GroupScore, Number
 from openreward.eval.cells import MISSING, Outcome
+from openreward.eval.checked import ORDERS
 from openreward.eval.report import Bias
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import Stratum, mean, stratified, wilson
@@ -64,7 +65,7 @@ def won_twice(sheet: Sheet) -> ItemValue:
         return _product(
             worth(sheet.said(item, at, order), better(sheet, item, at))
             for at in range(len(sheet.items.shape(item).comparisons))
-            for order in (0, 1)
+            for order in ORDERS
         )
 
     return kept(value, len(sheet))
@@ -111,19 +112,38 @@ def share(name: str, values: Sequence[float], rule: str) -> Number:
     return Number(name=name, value=mean(values), n=len(values), low=low, high=high, rule=rule)
 
 
-def weighted(name: str, strata: Sequence[Stratum], rule: str, seed: int) -> Number:
-    """The weighted mean of shares by strata, with a stratified bootstrap interval."""
+def weighted(
+    name: str, strata: Sequence[Stratum], rule: str, seed: int, least: float | None = 0.0
+) -> Number:
+    """The weighted mean by strata of values in [least, 1], with a stratified bootstrap interval.
+
+    Where every draw is alike, it would say that nothing is uncertain: Wilson's interval stands
+    instead. `least` None is for values without bounds, which then have no interval.
+    """
     used = [stratum for stratum in strata if stratum.values]
     total = sum(stratum.weight for stratum in used)
     n = sum(len(stratum.values) for stratum in used)
     if not total:
         return Number(name=name, value=None, n=n, rule=rule)
     value = sum(weight * (mean(values) or 0.0) for values, weight in used) / total
-    interval = stratified(used, seed)
-    if interval and interval.low == interval.high and value in (0, 1):
-        interval = wilson(value * n, n)  # all alike: drawn anew, they say nothing
-    low, high = interval or (None, None)
-    return Number(name=name, value=value, n=n, low=low, high=high, rule=rule)
+    low, high = stratified(used, seed) or (None, None)
+    if low == high:
+        low, high = _of_all_alike(value, n, least)
+    share = least is not None
+    return Number(name=name, value=value, n=n, low=low, high=high, rule=rule, share=share)
+
+
+def _of_all_alike(value: float, n: int, least: float | None) -> tuple[float | None, float | None]:
+    if least is None:
+        return None, None
+    low, high = wilson((value - least) / (1 - least) * n, n) or (0.0, 1.0)
+    return least + (1 - least) * low, least + (1 - least) * high
+
+
+def mean_of_groups(sheet: Sheet, level: str, value: ItemValue, name: str, rule: str) -> Number:
+    """The plain mean over the groups of a level of the means of their items."""
+    strata = [Stratum(values_of(value, items)) for items in sheet.items.members(level).values()]
+    return weighted(name, strata, rule, sheet.seed)
 
 
 def by_group(
@@ -170,8 +190,9 @@ def first_position(sheet: Sheet) -> Number:
     if not sheet.orderless:
         for item, at in _asked(sheet):
             comparison = sheet.items.shape(item).comparisons[at]
-            for order, shown_first in ((0, comparison.first), (1, comparison.second)):
-                outcome = sheet.said(item, at, 1 if order else 0)
+            for order in ORDERS:
+                outcome = sheet.said(item, at, order)
+                shown_first = comparison.second if order else comparison.first
                 if outcome.status == "ok":
                     first.append(outcome.winner == shown_first)
     return share("first position", first, "of the decided comparisons, in each order asked")
@@ -187,8 +208,8 @@ def by_length(sheet: Sheet) -> tuple[Number, Number]:
         if right is None or first == second:
             continue
         is_longer = (right == comparison.first) == (first > second)
-        for order in (0,) if sheet.orderless else (0, 1):
-            value = worth(sheet.said(item, at, 1 if order else 0), right)
+        for order in ORDERS[:1] if sheet.orderless else ORDERS:
+            value = worth(sheet.said(item, at, order), right)
             if value is not None:
                 (longer if is_longer else shorter).append(value)
     rule = "comparisons in each order asked; a tie or no verdict is wrong; length in characters"

@@ -10,24 +10,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from openreward.eval.benchmark import Comparison, Example, Number, Score
+from openreward.eval.benchmark import Comparison, Example, Score
 from openreward.eval.measures import (
     STRICT,
-    ItemValue,
     by_group,
+    mean_of_groups,
     share,
     values_of,
-    weighted,
     won,
     won_twice,
 )
 from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, read_examples
 from openreward.eval.sheet import Sheet
-from openreward.eval.stats import Stratum
 from openreward.inputs import PairRow
 from openreward.records import Row, RowError
 
+SOURCES = "plain mean of sources"
 RULE = "one drawn order; a tie or no verdict is wrong"
 
 
@@ -68,14 +67,8 @@ class Pairs:
         """The mean over sources, and the sources."""
         (value, strict, *_), items = self.per_item(sheet), range(len(sheet))
         return Score(
-            headline=_over_sources(sheet, value, RULE),
-            strict=_over_sources(sheet, strict, STRICT),
+            headline=mean_of_groups(sheet, "source", value, "accuracy", f"{SOURCES}; {RULE}"),
+            strict=mean_of_groups(sheet, "source", strict, "accuracy", f"{SOURCES}; {STRICT}"),
             groups=by_group(sheet, ("source",), value, strict, RULE),
             numbers=(share("accuracy over all rows", values_of(value, items), RULE),),
         )
-
-
-def _over_sources(sheet: Sheet, value: ItemValue, rule: str) -> Number:
-    sources = sheet.items.members("source")
-    strata = [Stratum(values_of(value, items)) for items in sources.values()]
-    return weighted("accuracy", strata, f"plain mean of sources; {rule}", sheet.seed)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from openreward.eval.cells import Outcome, compared
-from openreward.eval.checked import Order
+from openreward.eval.checked import ORDERS, Order
 from openreward.eval.sheet import Sheet
 from openreward.eval.stats import kendall_tau_b, ndcg
 
 Tiers = tuple[tuple[int, ...], ...]
 """Answers best first, equal ones together; it may leave answers out."""
-
-ORDERS: tuple[Order, Order] = (0, 1)
 
 
 def ordered_pairs(tiers: Tiers) -> list[tuple[int, int]]:

@@ -19,11 +19,11 @@ from pydantic import Field
 
 from openreward.errors import shorten
 from openreward.eval.benchmark import Comparison, Example, Number, Score
+from openreward.eval.checked import ORDERS
 from openreward.eval.items import Key
 from openreward.eval.measures import STRICT, ItemValue, better, by_group, values_of, weighted, worth
 from openreward.eval.per_item import PerItem, whole
 from openreward.eval.ranked import (
-    ORDERS,
     Tiers,
     gained,
     kendall,
@@ -146,12 +146,12 @@ class Rankings:
             groups=by_group(sheet, ("source",), value, strict, "mean of prompts"),
             numbers=(
                 _accuracy(sheet, "accuracy, agreed pairs", RULE, lambda key: key.agreed),
-                _mean(sheet, "Kendall tau-b", _measured(sheet, kendall, "ranking"), TAU),
+                _tau(sheet, "Kendall tau-b", "ranking"),
                 _mean(sheet, "NDCG", _measured(sheet, gained, "ranking"), NDCG),
                 _accuracy(sheet, "people: accuracy", RULE, lambda key: ordered_pairs(key.human)),
-                _mean(sheet, "people: Kendall tau-b", _measured(sheet, kendall, "human"), TAU),
+                _tau(sheet, "people: Kendall tau-b", "human"),
                 _mean(sheet, "people: NDCG", _measured(sheet, gained, "human"), NDCG),
-                _mean(sheet, "variance of scores", _variance(sheet), "mean over prompts"),
+                _mean(sheet, "variance of scores", _variance(sheet), "mean over prompts", None),
             ),
         )
 
@@ -212,6 +212,10 @@ def _measured(
     return value
 
 
+def _tau(sheet: Sheet, name: str, reference: Literal["ranking", "human"]) -> Number:
+    return _mean(sheet, name, _measured(sheet, kendall, reference), TAU, least=-1.0)
+
+
 def _variance(sheet: Sheet) -> ItemValue:
     def value(item: int) -> float | None:
         listed = [each.values for each in sheet.listings(item) if each.form == "scores"]
@@ -220,5 +224,7 @@ def _variance(sheet: Sheet) -> ItemValue:
     return value
 
 
-def _mean(sheet: Sheet, name: str, value: ItemValue, rule: str) -> Number:
-    return weighted(name, [Stratum(values_of(value, range(len(sheet))))], rule, sheet.seed)
+def _mean(
+    sheet: Sheet, name: str, value: ItemValue, rule: str, least: float | None = 0.0
+) -> Number:
+    return weighted(name, [Stratum(values_of(value, range(len(sheet))))], rule, sheet.seed, least)

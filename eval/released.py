@@ -1,8 +1,7 @@
 """Predictions in files: our own, and what other people released with their benchmarks.
 
 JudgeBench's decision files, Auto-J's output pairs and PandaLM's results become `Prediction` rows,
-so that one scorer reads them all. RM-R1's files hold scores of subsets, not of rows: they are read
-as such.
+so that one scorer reads them all.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field
 
-from openreward.errors import RecordError, shorten
 from openreward.eval.auto_j import row_id
 from openreward.eval.benchmark import Benchmark, Prediction
+from openreward.eval.orders import FORWARD, SWAPPED
 from openreward.eval.reading import FormatRow, ZeroToTwo
-from openreward.records import Row, RowError, open_bytes, read_rows
+from openreward.records import Row, RowError, read_rows
 
-FORWARD, SWAPPED = (0, 1), (1, 0)
 EXCHANGED = "_exchange_"
 Predictions = Iterator[Row[Prediction] | RowError]
 
@@ -91,7 +88,9 @@ def _read_decisions(path: Path) -> Predictions:
 
 def _read_pandalm(path: Path) -> Predictions:
     for row in read_rows(path, PandaLMResult):
-        yield row if isinstance(row, RowError) else Row(row.line, row.record.prediction())
+        yield (
+            row if isinstance(row, RowError) else Row(row.line, row.record.prediction(), row.place)
+        )
 
 
 def _read_auto_j(path: Path) -> Predictions:
@@ -134,22 +133,6 @@ def _first_fields(path: Path) -> frozenset[str]:
         if isinstance(row, Row):
             return frozenset(row.record.model_extra or {})
     return frozenset()
-
-
-def read_scores(path: Path) -> dict[str, float]:
-    """RM-R1's scores by subset or leaf: every number of an object, or of a list of objects."""
-    try:
-        with open_bytes(path) as file:
-            value = pydantic_core.from_json(file.read())
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path}: expected a JSON file of scores: {error}") from None
-    objects = value if isinstance(value, list) else [value]
-    found: dict[str, float] = {}
-    for each in objects:
-        if not isinstance(each, dict):
-            raise RecordError(f"{path}: expected objects of names and scores, got {shorten(each)}")
-        found |= {name: float(x) for name, x in each.items() if isinstance(x, int | float)}
-    return found
 
 
 _OTHERS = (

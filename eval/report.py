@@ -6,14 +6,14 @@ Every judge of a report answered the same examples. A number that cannot be comp
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, JsonValue
 
 from openreward.eval.benchmark import Number, Score
 from openreward.eval.run import Plan
 from openreward.records import DataFile, RowError
 from openreward.types import Record, ToolStatus, Usage, VerdictStatus
-
-REPORT_FORMAT = 1
 
 
 class Costs(Record):
@@ -57,7 +57,7 @@ class JudgeReport(Record):
 class Report(Record):
     """A benchmark run: the data, how it was put, and what each judge made of it."""
 
-    format: int = REPORT_FORMAT
+    format: Literal[1] = 1
     benchmark: str
     data: DataFile
     plan: Plan

@@ -7,7 +7,7 @@ judge that writes is worth 0.5, and equal scores are worth 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -143,22 +143,6 @@ class RewardBench:
                 share("accuracy over all rows", values_of(value, items), rule),
             ),
         )
-
-
-def section_means(subsets: Mapping[str, float]) -> dict[str, float]:
-    """Sections from scores of subsets; subsets that are missing weigh nothing."""
-    found = {}
-    for section, weights in SECTIONS.items():
-        used = {subset: weight for subset, weight in weights.items() if subset in subsets}
-        if used:
-            total = sum(subsets[subset] * weight for subset, weight in used.items())
-            found[section] = total / sum(used.values())
-    return found
-
-
-def overall(sections: Mapping[str, float]) -> float:
-    """The plain mean of sections."""
-    return sum(sections.values()) / len(sections)
 
 
 def _sections(sheet: Sheet, value: ItemValue, strict: ItemValue, rule: str) -> Iterator[GroupScore]:

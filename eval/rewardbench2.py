@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 from pydantic import Field, model_validator
@@ -169,11 +170,11 @@ def ties_score(ref: dict[str, Prompt], tied: dict[str, Prompt]) -> float | None:
         return None
     both = [(ref[number], tied[number]) for number in ref if number in tied]
     return (
-        0.3 * _mean_of([prompt.gap > 0 for prompt in tied.values()])
-        + 0.3 * _mean_of([prompt.gap > 0 for prompt in ref.values()])
-        + 0.2 * _mean_of([many.gap > many.spread for _, many in both])
-        + 0.2 * _mean_of([min(one.gap, many.gap) > many.spread for one, many in both])
-        + 0.01 * _mean_of([_margin(min(one.gap, many.gap), many.spread) for one, many in both])
+        0.3 * fmean([prompt.gap > 0 for prompt in tied.values()])
+        + 0.3 * fmean([prompt.gap > 0 for prompt in ref.values()])
+        + 0.2 * fmean([many.gap > many.spread for _, many in both])
+        + 0.2 * fmean([min(one.gap, many.gap) > many.spread for one, many in both])
+        + 0.01 * fmean([_margin(min(one.gap, many.gap), many.spread) for one, many in both])
     )
 
 
@@ -182,10 +183,6 @@ def _margin(gap: float, spread: float) -> float:
     if spread:
         return math.tanh(gap / spread - 1)
     return math.copysign(1.0, gap) if gap else 0.0
-
-
-def _mean_of(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def ties_number(sheet: Sheet) -> Number:

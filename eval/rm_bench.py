@@ -14,21 +14,20 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from openreward.eval.benchmark import Comparison, Example, GroupScore, Number, Score
-from openreward.eval.checked import Order
+from openreward.eval.checked import ORDERS
 from openreward.eval.measures import (
     STRICT,
     ItemValue,
     better,
     by_group,
+    mean_of_groups,
     share,
     values_of,
-    weighted,
     worth,
 )
 from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
-from openreward.eval.stats import Stratum
 from openreward.records import Row, RowError
 
 STYLES = ("concise", "plain detail", "markdown")
@@ -36,7 +35,6 @@ DOMAINS = ("chat", "code", "math", "safety")
 DOMAIN_OF = {"alpacaeval": "chat", "bigcode/humanevalpack": "code"}
 RULE = "one drawn order; a tie or no verdict is wrong"
 OVERALL = "plain mean of the domains"
-ORDERS: tuple[Order, Order] = (0, 1)
 PARTS = tuple((i, j) for i in range(3) for j in range(3))
 
 
@@ -140,9 +138,8 @@ def mean_of(sheet: Sheet, parts: Sequence[tuple[int, int]], *, strict: bool = Fa
 
 
 def _overall(sheet: Sheet, value: ItemValue, name: str, rule: str) -> Number:
-    domains = sheet.items.members("domain")
-    strata = [Stratum(values_of(value, items)) for items in domains.values()]
-    return weighted(name, strata, f"{OVERALL} ({', '.join(domains)}); {rule}", sheet.seed)
+    over = f"{OVERALL} ({', '.join(sheet.items.members('domain'))})"
+    return mean_of_groups(sheet, "domain", value, name, f"{over}; {rule}")
 
 
 def _by_level(sheet: Sheet) -> Iterator[GroupScore]:

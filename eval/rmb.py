@@ -20,9 +20,8 @@ from openreward.eval.measures import (
     ItemValue,
     better,
     by_group,
+    mean_of_groups,
     share,
-    values_of,
-    weighted,
     won,
     won_twice,
     worth,
@@ -30,7 +29,7 @@ from openreward.eval.measures import (
 from openreward.eval.per_item import PerItem, by_level
 from openreward.eval.reading import At, FormatRow, read_examples
 from openreward.eval.sheet import Sheet
-from openreward.eval.stats import Stratum
+from openreward.eval.stats import mean
 from openreward.inputs import Message, as_query
 from openreward.records import Row, RowError
 
@@ -131,10 +130,10 @@ class RMB:
         value, strict, *_ = self.per_item(sheet)
         rule = SCORED if sheet.orderless else WRITTEN
         groups = by_group(sheet, ("quadrant", "class", "leaf"), value, strict, rule)
-        names = ", ".join(sheet.items.members("quadrant"))
+        over = f"{OVERALL} ({', '.join(sheet.items.members('quadrant'))})"
         return Score(
-            headline=_overall(sheet, value, f"{OVERALL} ({names}); {rule}"),
-            strict=_overall(sheet, strict, f"{OVERALL} ({names}); {STRICT}"),
+            headline=mean_of_groups(sheet, "quadrant", value, "accuracy", f"{over}; {rule}"),
+            strict=mean_of_groups(sheet, "quadrant", strict, "accuracy", f"{over}; {STRICT}"),
             groups=groups,
             numbers=tuple(_bon_numbers(sheet)),
         )
@@ -149,24 +148,6 @@ def official(sheet: Sheet) -> ItemValue:
         return pair(item) if is_pair else every(item)
 
     return value
-
-
-def quadrants_of(leaves: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
-    """Quadrants from scores of leaves and the items in each: means over items."""
-    sums: dict[str, tuple[float, int]] = {}
-    for leaf, score in leaves.items():
-        kind, goal, *_ = leaf.split("/")
-        quadrant = f"{kind.removesuffix('_set')} {goal}"
-        total, n = sums.get(quadrant, (0.0, 0))
-        sums[quadrant] = (total + score * counts[leaf], n + counts[leaf])
-    return {quadrant: total / n for quadrant, (total, n) in sums.items()}
-
-
-def _overall(sheet: Sheet, value: ItemValue, rule: str) -> Number:
-    strata = [
-        Stratum(values_of(value, items)) for items in sheet.items.members("quadrant").values()
-    ]
-    return weighted("accuracy", strata, rule, sheet.seed)
 
 
 def _bon_numbers(sheet: Sheet) -> Iterator[Number]:
@@ -184,5 +165,6 @@ def _bon_numbers(sheet: Sheet) -> Iterator[Number]:
 
 
 def _mean(name: str, values: Sequence[float], rule: str) -> Number:
-    value = sum(values) / len(values) if values else None
-    return Number(name=name, value=value, n=len(values), rule=f"{rule}, from the loser counts")
+    return Number(
+        name=name, value=mean(values), n=len(values), rule=f"{rule}, from the loser counts"
+    )

@@ -39,6 +39,11 @@ class Plan(Record):
     principle: str | None = None  # instead of the items' own
 
 
+def asks_both(plan: Plan, benchmark: Benchmark) -> bool:
+    """Whether answers are shown in both orders."""
+    return plan.orders == "both" or (plan.orders == "protocol" and benchmark.protocol == "both")
+
+
 class Question(Record):
     """What a judge is asked once: `shown` are the example's answers it is about, `order` theirs."""
 
@@ -114,7 +119,7 @@ def questions(
     rows: Rows, benchmark: Benchmark, kind: Kind, plan: Plan
 ) -> Iterator[Row[Question] | RowError]:
     """What is asked about each example, in the order of the file."""
-    both = plan.orders == "both" or (plan.orders == "protocol" and benchmark.protocol == "both")
+    both = asks_both(plan, benchmark)
     for row in rows:
         if isinstance(row, RowError):
             yield row
@@ -210,7 +215,7 @@ def _prediction(question: Question, benchmark: str, said: Said) -> Prediction:
         winner=None if said.winner is None else at[said.winner],
         scores=scores,
         ranking=ranking,
-        reason=said.reason,
+        reason=clean_text(said.reason),
         trajectory=said.trajectory,
         usage=said.usage,
         times=said.times,

@@ -54,13 +54,16 @@ class Sheet:
     def __len__(self) -> int:
         return len(self.items)
 
-    def add(self, prediction: Prediction, line: int = 0) -> RowError | None:
-        """Take a prediction, or say why it cannot be scored; `line` is its place in a file."""
+    def add(self, prediction: Prediction, line: int = 0, place: str = "line") -> RowError | None:
+        """Take a prediction, or say why it cannot be scored; `line` is where it stands in a file.
+
+        `place`: what the file calls its rows.
+        """
         misfit = self._take(prediction)
         if misfit is None:
             self.statuses[prediction.status] += 1
             return None
-        message = f"line {line}: {misfit.message}" if line else misfit.message
+        message = f"{place} {line}: {misfit.message}" if line else misfit.message
         return self.reject(RowError(line=line, fault=misfit.fault, message=message))
 
     def reject(self, error: RowError) -> RowError:
@@ -119,13 +122,18 @@ class Sheet:
         slot = self._drawn_slot(item)
         return MISSING if slot is None else Outcome(slot.status(item))
 
-    def missing(self, both: bool) -> int:
+    @property
+    def reordered(self) -> bool:
+        """Whether an answer was given to anything but the example's own order."""
+        return self._reordered
+
+    def missing(self, both: bool, lists: bool | None = None) -> int:
         """Questions without an answer, of those that one order, or `both`, come to.
 
-        A judge that showed nothing but the given order was asked in one: others release such files.
+        `lists`: whether a question is about all answers at once; None: as what was said shows.
         """
-        orders: tuple[Order, ...] = (0, 1) if both and self._reordered else (0,)
-        lists = bool(self._slots) and not self._pairs
+        orders: tuple[Order, ...] = (0, 1) if both else (0,)
+        lists = bool(self._slots) and not self._pairs if lists is None else lists
         return sum(
             max(0, len(orders) - len(filled))
             if (filled := self._filled(item, 0)) or lists

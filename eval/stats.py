@@ -72,14 +72,6 @@ def bootstrap(
     return percentiles([value for value in drawn if value is not None])
 
 
-def paired_bootstrap(
-    ours: Sequence[float], theirs: Sequence[float], seed: int, resamples: int = RESAMPLES
-) -> Interval | None:
-    """Interval of the mean difference ours - theirs, items drawn with both their values."""
-    differences = [one - other for one, other in zip(ours, theirs, strict=True)]
-    return bootstrap(differences, seed, resamples=resamples)
-
-
 def stratified(strata: Sequence[Stratum], seed: int) -> Interval | None:
     """Bootstrap interval of the weighted mean of strata's means, each stratum drawn by itself.
 
@@ -150,15 +142,6 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
     pairs = [(a - middle, b - middle) for a, b in zip(one, other, strict=True)]
     spread = math.fsum(a * a for a, _ in pairs) * math.fsum(b * b for _, b in pairs)
     return math.fsum(a * b for a, b in pairs) / math.sqrt(spread) if spread else None
-
-
-def spearman_interval(correlation: float, n: int) -> Interval | None:
-    """By Fisher's z with the error of Bonett and Wright (2000); None for fewer than four values."""
-    if n < 4:
-        return None
-    bounded = max(-1 + 1e-12, min(1 - 1e-12, correlation))
-    z, error = math.atanh(bounded), math.sqrt((1 + correlation**2 / 2) / (n - 3))
-    return Interval(math.tanh(z - Z * error), math.tanh(z + Z * error))
 
 
 def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float | None:

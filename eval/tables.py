@@ -7,6 +7,7 @@ renders them escapes them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
@@ -28,12 +29,13 @@ class Table(NamedTuple):
 
 
 def percent(number: Number | None, interval: bool = True) -> str:
-    """A share as percent; its interval, where it has one."""
+    """A share as percent, another number as it is; its interval, where it has one."""
     if number is None or number.value is None:
         return DASH
-    text = f"{100 * number.value:.2f}"
+    scale, digits = (100, 1) if number.share else (1, 2)
+    text = f"{scale * number.value:.2f}"
     if interval and number.low is not None and number.high is not None:
-        text += f" [{100 * number.low:.1f}, {100 * number.high:.1f}]"
+        text += f" [{scale * number.low:.{digits}f}, {scale * number.high:.{digits}f}]"
     return text
 
 
@@ -42,7 +44,7 @@ def tables(report: Report) -> list[Table]:
     made = [_results(report), _statuses(report)]
     made += _groups(report)
     made += [_numbers(report), _bias(report), _costs(report)]
-    made += [_left_out(report), _data(report)]
+    made += [_left_out(report), _settings(report), _data(report)]
     return [table for table in made if table.rows]
 
 
@@ -87,7 +89,7 @@ def _level(judges: Sequence[JudgeReport], level: str) -> Table:
     rows = []
     for name in names:
         found = [by_name.get(name) for by_name in scores]
-        n = next(str(group.score.n) for group in found if group is not None)
+        n = " / ".join(dict.fromkeys(str(group.score.n) for group in found if group is not None))
         rows.append((name, n, *(percent(g.score if g else None) for g in found)))
     return Table(f"By {level}", (level, "n", *(judge.name for judge in judges)), tuple(rows))
 
@@ -150,6 +152,16 @@ def _left_out(report: Report) -> Table:
     rows += [(judge.name, error.message) for judge in report.judges for error in judge.errors]
     note = "not scored as anything; the first hundred of each"
     return Table("Rows left out", ("of", "which, and why"), tuple(rows), note)
+
+
+def _settings(report: Report) -> Table:
+    """What each judge was: model, prompts, tools, or the file it was read from."""
+    rows = tuple(
+        (judge.name, setting, value if isinstance(value, str) else json.dumps(value))
+        for judge in report.judges
+        for setting, value in judge.config.items()
+    )
+    return Table("The judges' settings", ("judge", "setting", ""), rows)
 
 
 def _data(report: Report) -> Table:

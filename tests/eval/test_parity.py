@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from answered import group, load, number
 
-from openreward.eval.benchmark import Benchmark, Score
+from openreward.eval.benchmark import Benchmark, Example, Prediction, Score
 from openreward.eval.benchmarks import BENCHMARKS
-from openreward.eval.released import read_predictions, read_scores
-from openreward.eval.rewardbench import overall, section_means
-from openreward.eval.rmb import quadrants_of
+from openreward.eval.released import read_predictions
+from openreward.eval.rewardbench import SECTION_OF, SECTIONS
+from openreward.eval.rmb import groups_of
 from openreward.eval.sheet import Sheet
 from openreward.records import Row
 
@@ -34,7 +35,7 @@ def scored(name: str, data: Path, predictions: Path) -> Score:
     for row in read_predictions(benchmark, predictions):
         assert isinstance(row, Row)
         assert sheet.add(row.record) is None
-    assert sheet.missing(both=benchmark.protocol == "both") == 0
+    assert sheet.missing(both=sheet.reordered) == 0
     return benchmark.score(sheet)
 
 
@@ -106,29 +107,77 @@ def test_pandalm_7b_results_give_accuracy_and_both_averages(test_data: Path) -> 
 
 def test_rm_r1_subset_scores_give_its_rewardbench_sections_and_overall(test_data: Path) -> None:
     folder = test_data / RM_R1 / "reward_bench" / "score_result"
-    sections = section_means(read_scores(folder / "each_small_section_score.json"))
-    released = read_scores(folder / "main_score.json")
-    assert sections == pytest.approx({name: released[name] for name in sections}, abs=1e-14)
-    assert [*sections] == ["Chat", "Chat Hard", "Safety", "Reasoning"]
-    assert overall(sections) == pytest.approx(0.9136715597375524, abs=1e-14)
+    subsets, released = (
+        json_of(folder / "each_small_section_score.json"),
+        json_of(folder / "main_score.json"),
+    )
+    sizes = {name: n for of in SECTIONS.values() for name, n in of.items()} | {"math-prm": 447}
+    right = {name: whole(subsets[name] * n) for name, n in sizes.items()}
+    rows = [
+        example(f"{name}/{at}", {"section": SECTION_OF[name], "subset": name})
+        for name, n in sizes.items()
+        for at in range(n)
+    ]
+    score = answered("rewardbench", rows, lambda id: number_of(id) < right[id.partition("/")[0]])
+    for section in ("Chat", "Chat Hard", "Safety", "Reasoning"):
+        value = group(score, "section", section).value
+        assert value == pytest.approx(released[section], abs=1e-12)
+    assert score.headline.n == 2985
+    assert score.headline.value == pytest.approx(0.9136715597375524, abs=1e-12)
 
 
 def test_rm_r1_leaf_scores_give_its_rmb_quadrants_and_overall(test_data: Path) -> None:
     folder = test_data / RM_R1 / "RMB"
-    counts: Mapping[str, int] = json.loads(
-        (test_data / "rm-r1-scores" / "rmb_leaf_counts.json").read_text()
-    )
-    leaves = {
-        leaf: score
-        for part in folder.glob("*_set_*/score_result/Final_score.json")
-        for leaf, score in read_scores(part).items()
-        if "/" in leaf and leaf.split("_set/")[0] in ("Pairwise", "BoN")
-    }
+    counts = json_of(test_data / "rm-r1-scores" / "rmb_leaf_counts.json")
+    leaves: dict[str, float] = {}
+    for part in folder.glob("*_set_*/score_result/Final_score.json"):
+        leaves |= json.loads(part.read_text())[1]
     assert leaves.keys() == counts.keys()
     assert len(leaves) == 98
-    quadrants = quadrants_of(leaves, counts)
-    released = read_scores(folder / "META_RESULT.json")
-    assert quadrants == pytest.approx({name: released[name] for name in quadrants}, abs=1e-12)
-    assert round(quadrants["BoN Helpfulness"] * 2109, 6) == 1372
-    assert round(quadrants["BoN Harmlessness"] * 1677, 6) == 1111
-    assert f"{sum(quadrants.values()) / 4:.4f}" == "0.7301"
+    right = {leaf: whole(value * counts[leaf]) for leaf, value in leaves.items()}
+    rows = [
+        example(f"{leaf}#{at}", groups_of(leaf, "BoN" if leaf.startswith("BoN") else "Pairwise"))
+        for leaf, n in counts.items()
+        for at in range(int(n))
+    ]
+    score = answered("rmb", rows, lambda id: number_of(id) < right[id.partition("#")[0]])
+    released = json_of(folder / "META_RESULT.json")
+    for quadrant in ("Pairwise Helpfulness", "Pairwise Harmlessness"):
+        assert group(score, "quadrant", quadrant).value == pytest.approx(released[quadrant])
+    for quadrant, won, n in (("BoN Helpfulness", 1372, 2109), ("BoN Harmlessness", 1111, 1677)):
+        found = group(score, "quadrant", quadrant)
+        assert (found.value, found.n) == (pytest.approx(won / n), n)
+        assert found.value == pytest.approx(released[quadrant])
+    assert score.headline.n == 20917
+    assert score.headline.value == pytest.approx(0.7301355030914681, abs=1e-12)
+
+
+def json_of(path: Path) -> Mapping[str, float]:
+    found: Mapping[str, float] = json.loads(path.read_text())
+    return found
+
+
+def whole(count: float) -> int:
+    """A share times its items, which must come to a number of items."""
+    assert count == pytest.approx(round(count), abs=1e-6)
+    return round(count)
+
+
+def number_of(id: str) -> int:
+    return int(re.split("[/#]", id)[-1])
+
+
+def example(id: str, groups: dict[str, str]) -> Example:
+    return Example(id=id, query="q", responses=("right", "wrong"), right=(0,), groups=groups)
+
+
+def answered(name: str, examples: Sequence[Example], right: Callable[[str], bool]) -> Score:
+    """The score of a judge of pairs that is right where it is said to be."""
+    benchmark = BENCHMARKS[name]
+    sheet = Sheet.of(benchmark, examples)
+    for each in examples:
+        part = benchmark.comparisons(each)[0].part
+        winner = 0 if right(each.id) else 1
+        said = Prediction(benchmark=name, id=each.id, part=part, status="ok", winner=winner)
+        assert sheet.add(said) is None
+    return benchmark.score(sheet)

@@ -13,10 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from answered import prediction
 from benchmark_rows import write
 
-from openreward.errors import RecordError
-from openreward.eval.benchmark import Prediction
 from openreward.eval.benchmarks import BENCHMARKS
-from openreward.eval.released import read_predictions, read_scores
+from openreward.eval.released import read_predictions
 from openreward.records import Row, RowError
 
 Said = tuple[str, tuple[int, ...], str, int | None]
@@ -141,17 +139,3 @@ def test_others_predictions_are_theirs_only_for_their_benchmark(tmp_path: Path) 
 
 def test_an_empty_file_holds_no_predictions(tmp_path: Path) -> None:
     assert read("rmb", write(tmp_path / "x.jsonl", [])) == ([], [])
-
-
-@pytest.mark.parametrize("text", ["", "3", "[3]", '{"a":', "\xff"])
-def test_a_file_of_scores_must_hold_objects(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "scores.json"
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(RecordError, match=r"scores\.json: expected"):
-        read_scores(path)
-
-
-def test_scores_are_the_numbers_of_all_objects(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.json", [{"a": 1, "model": "m"}, {"b": 0.5, "c": None}])
-    assert read_scores(path) == {"a": 1.0, "b": 0.5}
-    assert Prediction.model_fields["pass_"].alias == "pass"

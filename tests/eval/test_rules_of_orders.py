@@ -147,6 +147,18 @@ def test_scores_for_all_alike_order_nothing(tmp_path: Path) -> None:
     assert number(score, "variance of scores").value == 0
 
 
+def test_numbers_that_are_all_alike_are_still_uncertain(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [REFERENCE])
+    alike = scored("rankings", path, "r", {"order": [0, 1, 2], "scores": [2, 2, 2]})
+    tau, variance = number(alike, "Kendall tau-b"), number(alike, "variance of scores")
+    assert tau.low == pytest.approx(-0.8907, abs=1e-4)  # Wilson's of half of 1, over [-1, 1]
+    assert tau.high == pytest.approx(0.8907, abs=1e-4)
+    assert (variance.low, variance.high, variance.share) == (None, None, False)
+    right = scored("rankings", path, "r", {"order": [0, 1, 2], "scores": [3, 2, 1]})
+    assert number(right, "Kendall tau-b").low == pytest.approx(-0.5869, abs=1e-4)
+    assert number(right, "Kendall tau-b").high == 1
+
+
 def test_a_reference_may_leave_answers_out(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", [changed("rankings", ranking=[2, 0])])
     score = scored("rankings", path, "r", {"order": [0, 1, 2], "scores": [1, 9, 2]})

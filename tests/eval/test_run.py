@@ -226,6 +226,12 @@ def test_a_comparison_of_a_part_is_turned_back_to_the_answers_it_is_about(tmp_pa
     assert put_one(tmp_path / "out.jsonl", question, first).winner == 2
 
 
+def test_a_reason_without_a_utf8_form_is_written(tmp_path: Path) -> None:
+    question = Question(example=best_of(3), part=1, shown=(0, 2), order=(1, 0))
+    odd = Control("odd", "pairs", lambda asked: Said(status="error", reason="half \ud800"))
+    assert put_one(tmp_path / "out.jsonl", question, odd).reason == "half ?"
+
+
 def test_a_folder_has_a_sum_that_its_names_and_contents_make(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "in").mkdir(parents=True)

@@ -44,6 +44,13 @@ THREE = example("x", "a", "b", "c")
         (said(ranking=[[0, 1], [1]]), "wrong_fields", "expected each answer once"),
         (said(scores=[1.0, 2.0], winner=0), "wrong_fields", "expected winner 0 at the top"),
         (said(winner=0, **{"pass": 64}), "wrong_fields", "expected a pass below 64, got 64"),
+        (
+            said(winner=0, times={"total": NAN}),
+            "wrong_fields",
+            "seconds and tokens from 0, got [nan",
+        ),
+        (said(winner=0, times={"total": -1.0}), "wrong_fields", "seconds and tokens from 0"),
+        (said(winner=0, usage={"prompt_tokens": -5}), "wrong_fields", "got [0.0, -5, 0, 0]"),
     ],
 )
 def test_a_prediction_that_does_not_fit_is_named_and_counted(
@@ -55,6 +62,9 @@ def test_a_prediction_that_does_not_fit_is_named_and_counted(
     assert error.fault == fault
     assert message in error.message
     assert error.message.startswith("line 5: ")
+    other = sheet_of(example()).add(wrong, 5, "item")
+    assert other is not None
+    assert other.message.startswith("item 5: ")
     assert sheet.rejected == {fault: 1}
     assert sheet.errors == [error]
     assert sheet.statuses == {}
@@ -120,7 +130,7 @@ def test_scores_of_each_answer_by_itself_stand_for_both_orders() -> None:
     assert [sheet.said(0, 0, 0), sheet.said(0, 0, 1)] == [Outcome("tie")] * 2
     assert [sheet.said(0, 1, 0), sheet.said(0, 1, 1)] == [Outcome("ok", 0)] * 2
     assert sheet.listings(0) == [Valued("scores", (2.0, 2.0, 1.0))]
-    assert sheet.missing(both=True) == 0
+    assert sheet.missing(both=False) == 0
 
 
 def test_a_listing_speaks_for_the_order_in_which_it_showed_two_answers() -> None:
@@ -147,11 +157,19 @@ def test_the_best_one_alone_beats_the_others_and_says_nothing_of_them() -> None:
 
 def test_what_is_missing_is_counted_in_the_orders_that_were_asked() -> None:
     sheet = sheet_of(*(example(f"x{number}") for number in range(3)))
-    assert (sheet.missing(both=False), sheet.missing(both=True)) == (3, 3)
+    assert (sheet.missing(both=False), sheet.missing(both=True)) == (3, 6)
     sheet.add(said("x0", winner=0))
-    assert (sheet.missing(both=False), sheet.missing(both=True)) == (2, 2)
+    assert (sheet.missing(both=False), sheet.missing(both=True)) == (2, 5)
+    assert not sheet.reordered
     sheet.add(said("x1", winner=0, order=[1, 0]))
     assert (sheet.missing(both=False), sheet.missing(both=True)) == (1, 4)
+    assert sheet.reordered
+
+
+def test_a_question_about_all_answers_is_missing_once() -> None:
+    sheet = sheet_of(THREE, example("x2", "a", "b", "c"))
+    assert sheet.missing(both=False, lists=True) == 2
+    assert sheet.missing(both=True, lists=True) == 4
 
 
 def test_one_order_takes_the_drawn_one_and_the_other_where_that_is_missing() -> None:

@@ -41,7 +41,6 @@ def test_what_cannot_be_computed_is_none() -> None:
     assert stats.spearman([1, 2], [3, 3]) is None
     assert stats.kendall_tau_b([1, 1], [1, 2]) is None
     assert stats.ndcg([0, 0], [1, 2]) is None
-    assert stats.spearman_interval(0.5, 3) is None
     assert stats.averaged([], []) is None
 
 
@@ -101,13 +100,6 @@ def test_strata_are_drawn_each_by_itself(n: int) -> None:
     assert interval == (0.75, 0.75)
 
 
-def test_paired_values_are_drawn_together() -> None:
-    ours, theirs = [1.0, 0.0, 1.0, 0.0], [0.5, -0.5, 0.5, -0.5]
-    assert stats.paired_bootstrap(ours, theirs, 0) == (0.5, 0.5)
-    with pytest.raises(ValueError, match="longer"):
-        stats.paired_bootstrap([1.0], [1.0, 0.0], 0)
-
-
 def test_ranks_share_the_mean_of_their_places() -> None:
     assert stats.ranks([30, 10, 20, 10]) == [4.0, 1.5, 3.0, 1.5]
 
@@ -122,13 +114,6 @@ def test_ranks_share_the_mean_of_their_places() -> None:
 )
 def test_spearmans_correlation(x: list[float], y: list[float], expected: float) -> None:
     assert stats.spearman(x, y) == pytest.approx(expected)
-
-
-def test_spearmans_interval_of_ten() -> None:
-    interval = stats.spearman_interval(-0.57, 10)
-    assert interval is not None
-    assert (round(interval.low, 3), round(interval.high, 3)) == (-0.895, 0.15)
-    assert stats.spearman_interval(1.0, 5) is not None
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def group(name: str, value: float, n: int = 10) -> GroupScore:
         (Number(name="", value=0.5, n=9, low=0.25, high=0.75), True, "50.00 [25.0, 75.0]"),
         (Number(name="", value=0.5, n=9, low=0.25, high=0.75), False, "50.00"),
         (Number(name="", value=-0.25, n=9), True, "-25.00"),
+        (Number(name="", value=2.25, n=9, low=1, high=3, share=False), True, "2.25 [1.00, 3.00]"),
     ],
 )
 def test_a_share_is_written_in_percent(given: Number | None, interval: bool, text: str) -> None:
@@ -89,6 +90,17 @@ def test_judges_stand_beside_each_other_where_groups_meet() -> None:
         ("y", "10", "50.00 [50.0, 50.0]", "75.00 [75.0, 75.0]"),
         ("z", "3", DASH, "100.00 [100.0, 100.0]"),
     )
+
+
+def test_judges_that_answered_unlike_numbers_of_items_are_told_apart() -> None:
+    one, other = judge("a", (group("x", 0.25),)), judge("b", (group("x", 0.5, n=4),))
+    assert table("By class", report(one, other)).rows[0][:2] == ("x", "10 / 4")
+
+
+def test_what_each_judge_was_is_said() -> None:
+    config = {"model": "m", "judge": {"calls": 4}}
+    made = table("The judges' settings", report(judge("a", config=config), judge("b")))
+    assert made.rows == (("a", "model", "m"), ("a", "judge", '{"calls": 4}'))
 
 
 def test_costs_are_for_each_judgement() -> None:
