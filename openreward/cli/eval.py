@@ -12,6 +12,7 @@ report that says it is partial.
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -22,8 +23,10 @@ from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.eval_compare import compare_command
 from openreward.cli.eval_correlate import correlate_command
+from openreward.cli.eval_inputs import check_folder, make_folder, read_principle
 from openreward.cli.eval_report import show_report, show_rows, write_report
 from openreward.cli.eval_run import (
+    NO_TOOLS,
     Contender,
     Run,
     ask,
@@ -32,10 +35,12 @@ from openreward.cli.eval_run import (
     plugin_contender,
     read_data,
     report,
+    saved_contender,
+    told_apart,
 )
 from openreward.cli.flags import EngineFlags, TrajectoryFlags, takes
 from openreward.cli.tools import ToolFlags, read_tape
-from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError, UserError, shorten
+from openreward.errors import SOME_ROWS_FAILED, Interrupted, UserError
 from openreward.eval.benchmark import Orders
 from openreward.eval.benchmarks import BENCHMARKS
 from openreward.eval.judges import CONTROLS
@@ -44,7 +49,6 @@ from openreward.eval.run import Allowance, Plan
 from openreward.loose_json import clean_text
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
-NO_TOOLS = "no-tools"
 MEASURE, RUN = "What is measured", "How the run goes"
 
 
@@ -141,9 +145,12 @@ def benchmark_command(
 ) -> None:
     """Measure a judge on this benchmark; the folder -o gets the report and the predictions."""
     benchmark = BENCHMARKS[str(context.info_name)]
+    if name is not None and not name.strip():
+        raise UserError("--name: expected a name, got none")
     by = read_principle(principle)
     plan = Plan(orders=orders, seed=seed, limit=limit, principle=by and clean_text(by))
-    source = Path(data) if Path(data).exists() else data
+    source = Path(data) if os.path.exists(data) else data
+    check_folder(output, source, resume)
     chosen = read_data(benchmark, source, plan)
     if not as_json:  # the object holds them
         show_rows("left out", chosen.errors, sum(chosen.left_out.values()))
@@ -214,7 +221,7 @@ async def _contenders(run: Run, who: Who, stack: AsyncExitStack) -> list[Contend
             found.append(control_contender(name))
         elif name != NO_TOOLS:
             found.append(saved_contender(Path(name)))
-    return [found[0]._replace(called=who.name), *found[1:]]
+    return told_apart([found[0]._replace(called=who.name), *found[1:]])
 
 
 async def _engine_contenders(
@@ -233,35 +240,3 @@ async def _engine_contenders(
     if NO_TOOLS in who.baselines:
         made.append(pair_contender(NO_TOOLS, policy, None, settings, concurrency))
     return made
-
-
-def saved_contender(path: Path) -> Contender:
-    """Predictions in a file, ours or as others released them."""
-    if not path.is_file():
-        names = ", ".join([NO_TOOLS, *CONTROLS])
-        raise UserError(
-            f"expected a file of predictions (or as a baseline one of {names}), got "
-            f"{shorten(str(path))}, which is no file"
-        )
-    return Contender(path.stem, None, {"predictions": str(path)}, saved=path)
-
-
-def read_principle(given: str | None) -> str | None:
-    """The principle itself, or what the file of that name holds."""
-    if given is None or "\n" in given or not Path(given[:200]).is_file():
-        return given
-    try:
-        text = Path(given).read_text("utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--principle {given}: expected text in UTF-8: {error}") from None
-    if not text:
-        raise UserError(f"--principle {given}: expected a principle in words, got an empty file")
-    return text
-
-
-def make_folder(folder: Path) -> None:
-    """The folder of a run, made where it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"{folder}: cannot be a folder of results: {error.strerror}") from None

@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from openreward.cli import options as o
-from openreward.cli.eval_report import draw, replace_text
+from openreward.cli.eval_report import check_new, draw, replace_text
 from openreward.cli.eval_run import Data, read_data
 from openreward.errors import UserError, shorten
 from openreward.eval.benchmark import Benchmark, Example, Number
@@ -71,6 +71,8 @@ def compare_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Compare two judges item by item: difference, interval, which items differ."""
+    if output is not None:
+        check_new(output)
     sides = choose_sides(a, b, judge or [])
     benchmark = check_alike(*sides, force=force)
     compared = compare(benchmark, *sides, data)

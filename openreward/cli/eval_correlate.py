@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from openreward.cli import options as o
-from openreward.cli.eval_report import draw, replace_text
+from openreward.cli.eval_report import check_new, draw, replace_text
 from openreward.errors import RecordError
 from openreward.eval.benchmark import Number
 from openreward.eval.correlate import Correlated, Quality, correlate
@@ -41,6 +41,8 @@ def correlate_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Correlate judges' accuracy on RMB with the quality of the answers they select."""
+    if output is not None:
+        check_new(output)
     judges = collect([read_report(path).report for path in reports])
     made = correlate(judges, read_qualities(downstream), seed)
     if output is not None:

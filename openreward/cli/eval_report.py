@@ -23,18 +23,25 @@ from openreward.records import RowError
 
 _SHOWN = ("Result", "Verdicts", "What moves the judge besides worth", "What it took")
 _WIDEST = 44
+REPORT = "report.json"
 
 
 def write_report(report: Report, folder: Path) -> None:
     """report.json, report.md and report.html, each replaced at once."""
     title = title_of(report)
     files = {
-        "report.json": report.model_dump_json(indent=1) + "\n",
+        REPORT: report.model_dump_json(indent=1) + "\n",
         "report.md": render_markdown(report, title),
         "report.html": render_html(report, title, PUBLISHED.get(report.benchmark, ())),
     }
     for name, text in files.items():
         replace_text(folder / name, text)
+
+
+def check_new(path: Path, hint: str = "move it out of the way") -> None:
+    """Refuse to write over what is there."""
+    if os.path.lexists(path):
+        raise RecordError(f"{path}: exists already; name another output, or {hint}")
 
 
 def replace_text(path: Path, text: str) -> None:

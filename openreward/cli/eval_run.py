@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import platform
-import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from openreward import __version__
 from openreward.batch import Output
+from openreward.cli.eval_plugin import load_judge
 from openreward.cli.progress import RunProgress
 from openreward.cli.tools import OpenedTools
 from openreward.errors import UserError, shorten
@@ -33,6 +33,7 @@ from openreward.eval.run import (
     select,
     take_sample,
 )
+from openreward.eval.sheet import KEPT_ERRORS
 from openreward.judge import Judge, JudgeSettings
 from openreward.loose_json import clean, clean_text
 from openreward.policy.base import Policy
@@ -40,7 +41,7 @@ from openreward.prompts import PROMPTS_VERSION
 from openreward.records import DataFile, Row, RowError
 from openreward.resume import Manifest
 
-KEPT_ERRORS = 100
+NO_TOOLS = "no-tools"
 
 
 class Contender(NamedTuple):
@@ -52,6 +53,13 @@ class Contender(NamedTuple):
     saved: Path | None = None
     concurrency: int = 64
     called: str | None = None  # in the report, instead of the judge's own name
+
+    @property
+    def name(self) -> str:
+        """What it is called in the report."""
+        if self.called is not None:
+            return self.called
+        return self.judge.name if self.judge else self.saved.stem if self.saved else self.slug
 
 
 class Data(NamedTuple):
@@ -137,25 +145,30 @@ def control_contender(name: str) -> Contender:
 
 
 def plugin_contender(spec: str, concurrency: int) -> Contender:
-    """The user's own judge: what `module:factory` returns."""
-    module, _, factory = spec.partition(":")
-    if not module or not factory or module.startswith("."):
-        raise UserError(f"--judge: expected MODULE:FACTORY, got {shorten(spec)}")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        judge = getattr(importlib.import_module(module), factory)()
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"--judge {spec}: {error}; run from its folder, or install it") from None
-    lacking = [part for part in ("name", "kind", "reply") if not hasattr(judge, part)]
-    if lacking or judge.kind not in ("pairs", "list", "points"):
-        what = f"without {', '.join(lacking)}" if lacking else f"of kind {shorten(judge.kind)}"
+    """The user's own judge."""
+    return Contender("judge", load_judge(spec), {"plugin": spec}, concurrency=concurrency)
+
+
+def saved_contender(path: Path) -> Contender:
+    """Predictions in a file, ours or as others released them."""
+    if not path.is_file():
+        names = ", ".join([NO_TOOLS, *CONTROLS])
         raise UserError(
-            f"--judge {spec}: expected a judge (openreward.eval.judges.MeasuredJudge) of kind "
-            f"pairs, list or points, got {type(judge).__name__} {what}"
+            f"expected a file of predictions (or as a baseline one of {names}), got "
+            f"{shorten(str(path))}, which is no file"
         )
-    made = cast(MeasuredJudge, judge)
-    return Contender("judge", made, {"plugin": spec}, concurrency=concurrency)
+    return Contender(path.stem, None, {"predictions": str(path)}, saved=path)
+
+
+def told_apart(contenders: list[Contender]) -> list[Contender]:
+    """Files of one name in two folders are called by their whole paths."""
+    names = Counter(each.name for each in contenders)
+    return [
+        each._replace(called=str(each.saved))
+        if each.saved is not None and each.called is None and names[each.name] > 1
+        else each
+        for each in contenders
+    ]
 
 
 class _Asking(RunProgress):
@@ -215,11 +228,16 @@ def predictions_path(folder: Path, contender: Contender) -> Path:
 def _judge_report(run: Run, contender: Contender) -> JudgeReport:
     path = predictions_path(run.folder, contender)
     judged = read_sheet(run.benchmark, run.data.rows(run.benchmark), path, run.plan)
-    name = contender.called or (contender.judge.name if contender.judge else path.stem)
     kind = contender.judge.kind if contender.judge else "saved"
     config = {key: clean(value) for key, value in contender.config.items()}
     return judge_report(
-        judged, run.benchmark, run.plan, clean_text(name), kind, config, clean_text(path.name)
+        judged,
+        run.benchmark,
+        run.plan,
+        clean_text(contender.name),
+        kind,
+        config,
+        clean_text(path.name),
     )
 
 

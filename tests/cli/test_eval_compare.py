@@ -79,6 +79,27 @@ def test_reports_of_other_data_are_not_compared(tmp_path: Path) -> None:
     assert "data" in run.stderr
 
 
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    data = write(tmp_path, pandalm_rows(4))
+    evaluate(tmp_path, "pandalm", "--data", str(data), "-o", "a", *ENGINE, "--baseline", "first")
+    before = (tmp_path / "a" / "report.json").read_bytes()
+    for words in (("compare", "a"), ("correlate", "a", "--downstream", "a/report.json")):
+        run = evaluate(tmp_path, *words, "-o", "a/report.json")
+        assert (run.returncode, run.stdout) == (2, "")
+        assert "a/report.json: exists already; name another output" in run.stderr
+    assert (tmp_path / "a" / "report.json").read_bytes() == before
+
+
+def test_a_report_of_another_format_is_refused(tmp_path: Path) -> None:
+    data = write(tmp_path, pandalm_rows(4))
+    evaluate(tmp_path, "pandalm", "--data", str(data), "-o", "a", *ENGINE, "--baseline", "first")
+    path = tmp_path / "a" / "report.json"
+    path.write_text(path.read_text().replace('"format": 1,', '"format": 2,', 1))
+    run = evaluate(tmp_path, "compare", "a")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "field format: expected 1, got 2" in run.stderr
+
+
 def rmb_rows(kind: str, count: int) -> list[dict[str, object]]:
     made: list[dict[str, object]] = []
     for number in range(count):
@@ -124,6 +145,9 @@ def test_accuracy_is_put_beside_the_quality_of_what_judges_select(tmp_path: Path
     [
         ('{"judge": "knows 50", "quality": 1}\n', "expected at least 3 judges"),
         ('{"judge": "knows 50", "quality": "NaN"}\n', "quality"),
+        ('{"judge": "knows 50", "quality": NaN}\n', "expected a finite number, got nan"),
+        ('{"judge": "knows 50", "quality": "0.5"}\n', "quality"),
+        ('{"judge": "knows 50", "quality": true}\n', "quality"),
     ],
 )
 def test_a_downstream_file_that_does_not_do_is_refused(

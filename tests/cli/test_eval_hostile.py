@@ -29,6 +29,22 @@ def judge():
 """
 
 
+BREAKS = """
+import os
+
+from openreward.eval.judges import Said
+
+
+class Judge:
+    name, kind = "mine", "pairs"
+
+    async def reply(self, asked):
+        if asked.id == "2" and "MENDED" not in os.environ:
+            raise ValueError("no such page")
+        return Said(status="tie")
+"""
+
+
 def flags(data: Path, *more: str) -> tuple[str, ...]:
     return ("pandalm", "--data", str(data), "-o", "out", *ENGINE, *more)
 
@@ -108,6 +124,30 @@ def test_predictions_that_cannot_be_scored_are_named(tmp_path: Path) -> None:
     assert report(tmp_path).partial.endswith("the saved predictions hold none")
 
 
+def test_a_budget_that_ends_within_the_only_row_leaves_a_report_that_says_so(
+    tmp_path: Path,
+) -> None:
+    data = write(tmp_path, pandalm_rows(1))
+    run = evaluate(tmp_path, *flags(data, "--max-tokens", "1", "--concurrency", "1"))
+    assert run.returncode == 4
+    assert report(tmp_path).judges[0].missing == 1
+    assert report(tmp_path).partial.startswith("1 questions have no answer: ")
+
+
+def test_a_judge_that_breaks_ends_the_run_and_what_is_answered_stays(tmp_path: Path) -> None:
+    data = write(tmp_path, pandalm_rows(4))
+    (tmp_path / "breaks.py").write_text(BREAKS)
+    made = ("pandalm", "--data", str(data), "-o", "out", "--judge", "breaks:Judge")
+    run = evaluate(tmp_path, *made, "--concurrency", "1")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "Traceback" not in run.stderr
+    told = run.stderr.splitlines()[-1]
+    assert told.startswith("error: --judge breaks:Judge: question '2': ValueError: 'no such page'")
+    assert len(predictions(tmp_path / "out" / "judge.predictions.jsonl")) == 4
+    assert evaluate(tmp_path, *made, "--resume", MENDED="1").returncode == 0
+    assert len(predictions(tmp_path / "out" / "judge.predictions.jsonl")) == 8
+
+
 def test_baselines_that_cost_nothing_are_measured_after_the_budget_is_spent(tmp_path: Path) -> None:
     data = write(tmp_path, pandalm_rows(20))
     spent = ("--max-tokens", "800", "--concurrency", "1", "--baseline", "longer")
@@ -161,6 +201,6 @@ def test_comparing_checks_what_must_be_alike(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "compared.json").read_text())["answered"]["both"] == 12
     said = tmp_path / "a" / "judge.predictions.jsonl"
     said.write_text("".join(said.read_text().splitlines(keepends=True)[:3]))
-    run = evaluate(tmp_path, *moved)
+    run = evaluate(tmp_path, *moved[:-2])
     assert run.returncode == 2
     assert "make the report anew (--resume)" in run.stderr

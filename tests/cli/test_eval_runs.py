@@ -207,7 +207,7 @@ def test_saved_predictions_give_the_same_numbers_without_a_model(tmp_path: Path)
     evaluate(tmp_path, "pandalm", "--data", str(data), "-o", "out", *ENGINE)
     asked = report(tmp_path).judges[0]
     saved = str(tmp_path / "out" / "judge.predictions.jsonl")
-    flags = ("-o", "out", "--predictions", saved, "--name", "saved")
+    flags = ("-o", "out", "--predictions", saved, "--name", "saved", "--resume")
     assert evaluate(tmp_path, "pandalm", "--data", str(data), *flags).returncode == 0
     again = report(tmp_path).judges[0]
     assert (again.name, again.score, again.bias) == ("saved", asked.score, asked.bias)
