@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
+
+from pydantic import Strict
 
 from openreward.errors import PolicyError
+from openreward.eval.benchmark import Index
 from openreward.judge import Judge, derive
 from openreward.types import (
     Pair,
@@ -50,9 +53,9 @@ class Said(Record):
     """A judge's reply; indices are places SHOWN. Status "ok" needs winner, scores or ranking."""
 
     status: VerdictStatus
-    winner: int | None = None
-    scores: tuple[float, ...] | None = None
-    ranking: tuple[tuple[int, ...], ...] | None = None
+    winner: Index | None = None
+    scores: tuple[Annotated[float, Strict()], ...] | None = None
+    ranking: tuple[tuple[Index, ...], ...] | None = None
     reason: str = ""
     trajectory: Trajectory | None = None
     usage: Usage = Usage()

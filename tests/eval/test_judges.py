@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from openreward.eval.judges import CONTROLS, Asked, PairJudge, Said, checked
 from openreward.judge import Judge
@@ -52,6 +53,15 @@ def test_a_reply_that_does_not_fit_is_unparsed_with_the_reason(said: Said, why: 
 )
 def test_a_reply_that_fits_stays_as_it_is(said: Said) -> None:
     assert checked(said, ASKED) == said
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"winner": True}, {"winner": "0"}, {"scores": ("1", "2")}, {"ranking": (("0",), (True,))}],
+)
+def test_a_text_or_a_truth_value_in_a_reply_is_no_number(odd: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match=[*odd][0]):
+        Said.model_validate({"status": "ok", **odd})
 
 
 def test_answers_are_shown_in_the_order() -> None:
