@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, Self
 from pydantic import Field, JsonValue, model_validator
 
 from openreward import inputs
+from openreward.errors import shorten
 from openreward.judge import derive
 from openreward.loose_json import clean_text
 from openreward.synth.corrupt import Corruption, CorruptionKind, corrupt
@@ -80,7 +81,10 @@ def _of_pair(pair: Pair) -> dict[str, object]:
 
 def _of_answer(row: Mapping[object, object]) -> dict[str, object]:
     given = {str(name): value for name, value in row.items() if value is not None}
-    id = given.get("id", inputs.content_id(given["query"], [given["answer"]]))
+    texts = given.get("query"), given.get("answer")
+    if not all(isinstance(text, str) for text in texts) or not texts[1]:
+        raise ValueError(f"expected query and answer as texts, got {shorten(texts)}")
+    id = given.get("id", inputs.content_id(texts[0], [texts[1]]))
     names = ("query", "answer", "source", "meta")
     found = {name: given[name] for name in names if name in given}
     return found | {"id": str(id) if isinstance(id, int) and not isinstance(id, bool) else id}

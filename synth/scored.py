@@ -7,7 +7,6 @@ What a listwise judge returns (an object with `scores` in it) is taken for its s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,8 @@ from openreward.errors import UserError, shorten
 from openreward.eval.reading import FormatRow
 from openreward.loose_json import clean_text
 from openreward.records import Row, RowError, read_rows
+
+_LARGEST = 1e100  # of a score: sums and differences of such are finite
 
 Name = int | str
 Ranking = list[Name | list[Name]]
@@ -45,7 +46,7 @@ def _number(value: object) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(OverflowError):
-            if math.isfinite(number := float(value)):
+            if abs(number := float(value)) <= _LARGEST:
                 return number
     raise ValueError(f"expected finite numbers as scores, or null, got {shorten(value)}")
 

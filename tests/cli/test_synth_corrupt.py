@@ -225,3 +225,15 @@ def test_what_cannot_be_is_told_and_nothing_is_left_behind(
     assert ran.returncode == 2
     assert message in ran.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.parametrize("wrong", [{"query": None}, {"answer": None}, {"answer": ["a"]}])
+def test_a_row_whose_query_or_answer_is_no_text_is_left_out(tmp_path: Path, wrong: Json) -> None:
+    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    bare = {name: value for name, value in answer(1).items() if name != "id"}
+    given.write_text(f"{json.dumps(bare | wrong)}\n{json.dumps(answer(2))}\n")
+    ran = CliRunner().invoke(app, ["synth", "corrupt", str(given), "-o", str(output)])
+    assert ran.exit_code == 4
+    assert "expected query and answer as texts" in ran.output
+    assert "rows left out: 1 wrong_fields" in ran.output
+    assert output.exists()

@@ -36,6 +36,7 @@ def test_scores_are_a_list_or_by_name_or_within_what_a_judge_returned(
         (["5"], "expected finite numbers as scores, or null, got '5'"),
         ({"x": float("nan")}, "expected finite numbers as scores, or null, got nan"),
         ([float("inf")], "expected finite numbers as scores, or null, got inf"),
+        ([1e308], "expected finite numbers as scores, or null, got 1e+308"),  # sums would not be
         ([10**400], "expected finite numbers as scores, or null, got 1000"),
         ([[1]], "expected finite numbers as scores, or null, got [1]"),
     ],
