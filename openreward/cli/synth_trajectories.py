@@ -154,11 +154,14 @@ def _files(output: Path) -> Files:
     if output.suffix != ".jsonl":
         raise UserError(f"-o {output}: expected a name that ends in .jsonl, got another")
     files = Files(output)
-    if os.path.lexists(output) and not os.path.exists(files.rows):
-        raise RecordError(
-            f"{output}: exists already, without {files.rows.name} beside it, which it would be "
-            "made from; name another output"
-        )
+    if os.path.lexists(files.rows):
+        return files
+    for path in (files.data, files.dropped, files.summary):
+        if os.path.lexists(path):
+            raise RecordError(
+                f"{path}: exists already, without {files.rows.name} beside it, which it would be "
+                "made from; name another output"
+            )
     return files
 
 

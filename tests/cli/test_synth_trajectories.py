@@ -209,16 +209,19 @@ def invoke(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> in
     return made.exit_code
 
 
-def test_what_is_there_is_not_written_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "out.jsonl").write_text("my own\n")
+@pytest.mark.parametrize("name", ["out.jsonl", "out.dropped.jsonl", "out.summary.json"])
+def test_what_is_there_is_not_written_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (folder / name).write_text("my own\n")
     for more in ((), ("--resume",)):
         with pytest.raises(RecordError) as refused:
             invoke(folder, monkeypatch, *ORACLE, *more)
         assert str(refused.value) == (
-            "out.jsonl: exists already, without out.rows.jsonl beside it, which it would be made "
+            f"{name}: exists already, without out.rows.jsonl beside it, which it would be made "
             "from; name another output"
         )
-    assert (folder / "out.jsonl").read_text() == "my own\n"
+    assert (folder / name).read_text() == "my own\n"
 
 
 def test_a_run_goes_on_only_as_it_began(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
