@@ -177,7 +177,7 @@ class PairWriting:
                 for name, document in asked
             ]
         )
-        made = [_within(self.settings.answer_tokens, each) for each in made]
+        made = tuple(_within(self.settings.answer_tokens, each) for each in made)
         work.count(*made)
         texts = [self._measured(work, each) for each in made]
         work.update(positive=texts[0], negative=texts[1])
