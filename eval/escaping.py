@@ -11,7 +11,8 @@ import re
 
 from openreward.printable import one_line, visible
 
-_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_ADDRESS = r":(?=//)|(?<=www)\."  # a bare address would be a link
+_ACTIVE = re.compile(rf"([\\`*_{{}}\[\]<>#|~!&]|{_ADDRESS})")
 
 
 def in_html(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from openreward.eval.benchmark import GroupScore, Number, Score
+from openreward.eval.escaping import in_markdown
 from openreward.eval.published import PUBLISHED
 from openreward.eval.render_html import render_html
 from openreward.eval.render_markdown import render_markdown
@@ -88,6 +89,10 @@ def test_markdown_shows_what_is_hostile_and_does_not_obey_it() -> None:
     table = [line for line in lines[begin : begin + 42] if line.startswith("|")]
     borders = {len(re.findall(r"(?<!\\)\|", line)) for line in table}
     assert (len(table), borders) == (42, {5})
+
+
+def test_a_bare_address_is_no_link_in_markdown() -> None:
+    assert in_markdown("https://h/x and www.h.org: 3.5") == r"https\://h/x and www\.h.org: 3.5"
 
 
 def test_the_page_escapes_what_is_hostile() -> None:
