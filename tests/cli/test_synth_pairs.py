@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,53 +13,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from pair_cli_runs import SCRIPTED, SETS, pairs, rows, run, same_set, start
 from pair_runs import document, write_documents
 from writer_server import Failure, WriterServer, completion
 
-from openreward.records import Row, read_jsonl
 from openreward.resume import read_manifest
-from openreward.synth.pair_records import PairRow
-from openreward.types import Pair
-
-HERE = Path(__file__).parent
-SETS = ("train.jsonl", "dev.jsonl", "test.jsonl", "dropped.jsonl")
-SCRIPTED = ("--policy", "pair_runs:writer", "--same", "1")
-
-
-def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "openreward.cli.main", "synth", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(HERE), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with start(folder, *arguments, **environment) as process:
-        try:
-            out, err = process.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-
-def rows(folder: Path) -> dict[str, PairRow]:
-    found = [row.record for row in read_jsonl(folder / "rows.jsonl", PairRow)
-             if isinstance(row, Row)]  # fmt: skip
-    assert len({row.id for row in found}) == len(found)
-    return {row.id: row.model_copy(update={"seconds": 0.0}) for row in found}
-
-
-def pairs(folder: Path, name: str) -> list[Pair]:
-    return [row.record for row in read_jsonl(folder / name, Pair) if isinstance(row, Row)]
-
-
-def same_set(one: Path, other: Path) -> bool:
-    return all((one / name).read_bytes() == (other / name).read_bytes() for name in SETS)
 
 
 @pytest.fixture(scope="module")
@@ -261,66 +218,3 @@ def test_a_users_mistake_is_one_clear_line(
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "wrong" / "rows.jsonl").exists()
-
-
-PLANTED = {
-    "town:1": ("query", "self_revealing"),
-    "town:4": ("checks", "refusal"),
-    "town:5": ("checks", "copied"),
-    "town:6": ("checks", "positive_unsupported"),
-    "town:7": ("checks", "negative_supported"),
-    "town:8": ("checks", "tell"),
-    "town:9": ("checks", "length_ratio"),
-    "town:10": ("document", "evaluation_overlap"),
-}
-
-
-def test_planted_faults_are_caught_and_named(tmp_path: Path) -> None:
-    write_documents(tmp_path / "towns.jsonl", 40)
-    leaked = "Before that, nobody knew that the " + document(10)["text"][:90]
-    (tmp_path / "bench.jsonl").write_text(json.dumps({"rows": [{"answer": leaked}]}) + "\n")
-    ended = run(
-        tmp_path, "pairs", "towns.jsonl", "-o", "set", "--policy", "pair_runs:planting_writer",
-        "--same", "1", "--ratio", "1.5", "--unsupported", "0.8", "--avoid", "bench.jsonl",
-    )  # fmt: skip
-    assert (ended.returncode, ended.stderr) == (0, "")
-    lines = (tmp_path / "set" / "dropped.jsonl").read_text().splitlines()
-    dropped = {row["id"]: (row["step"], row["reason"]) for row in map(json.loads, lines)}
-    twins = {dropped.pop(id) for id in ("town:2", "town:3") if id in dropped}
-    assert ("set", "duplicate_query") in twins
-    by_lengths = {id for id, why in dropped.items() if why == ("set", "length_matching")}
-    assert {id: why for id, why in dropped.items() if id not in by_lengths} == PLANTED
-    summary = json.loads((tmp_path / "set" / "summary.json").read_text())
-    counted = {drop["reason"] for source in summary["sources"] for drop in source["dropped"]}
-    assert {reason for _, reason in PLANTED.values()} <= counted
-
-
-def test_files_that_are_not_of_a_run_are_not_written_over(whole: Path, tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text("mine")
-    ended = run(whole, "pairs", "towns.jsonl", "-o", str(tmp_path), *SCRIPTED)
-    assert ended.returncode == 2
-    assert "train.jsonl: exists already, without rows.jsonl beside it" in ended.stderr
-    assert [each.name for each in tmp_path.iterdir()] == ["train.jsonl"]
-    assert (tmp_path / "train.jsonl").read_text() == "mine"
-
-
-def test_more_shards_than_documents_still_make_the_set(whole: Path, tmp_path: Path) -> None:
-    write_documents(tmp_path / "few.jsonl", 3)
-    parts = [f"{number}/5" for number in range(1, 6)]
-    for number, part in enumerate(parts):
-        ended = run(
-            tmp_path, "pairs", "few.jsonl", "-o", f"part{number}", "--shard", part, *SCRIPTED
-        )
-        assert ended.returncode == 0, ended.stderr
-    ended = run(tmp_path, "merge", *(f"part{number}" for number in range(5)), "-o", "merged")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    run(tmp_path, "pairs", "few.jsonl", "-o", "one", *SCRIPTED)
-    assert same_set(tmp_path / "one", tmp_path / "merged")
-
-
-def test_a_key_given_in_place_of_its_variable_is_not_shown(whole: Path, tmp_path: Path) -> None:
-    target = "a=http://127.0.0.1:9,model=m,key=sk-Secret7"
-    ended = run(whole, "pairs", "towns.jsonl", "-o", str(tmp_path / "x"), "--writer", target)
-    assert ended.returncode == 2
-    assert "expected the name of an environment variable" in ended.stderr
-    assert "Secret7" not in ended.stdout + ended.stderr
