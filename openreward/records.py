@@ -6,6 +6,7 @@ who reads decides. Only a file that cannot be read at all raises `RecordError`. 
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import os
@@ -139,7 +140,9 @@ def describe_file(path: Path) -> DataFile:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """A file as bytes, unpacked when its name ends in .gz; raises `OSError`."""
+    """A file as bytes, unpacked when its name ends in .gz or .bz2; raises `OSError`."""
+    if path.suffix == ".bz2":
+        return cast(BinaryIO, bz2.open(path))
     return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 

@@ -8,12 +8,12 @@ sentence. The text of an introduction stays the beginning of the text of its pag
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
 _HEADING = re.compile(r"\s*(={2,6})(?!=)(.*?)(?<!=)\1\s*")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # category Cc, line ends apart
 _FORMULA = "{\\displaystyle"
 _NO_SPACE_BEFORE = tuple(",.;:)!?")
 _MOST_OPTIONS = 40
@@ -46,7 +46,7 @@ def clean_extract(raw: str) -> str:
 
 def _printable(raw: str) -> str:
     one = raw.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else " " for c in one)
+    return _CONTROL.sub(" ", one)
 
 
 def _with_formulas(lines: list[str]) -> list[str]:

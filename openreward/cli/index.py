@@ -52,7 +52,11 @@ def build(
         DocumentFormat | None, typer.Option(help="Their format; told from the file if left out.")
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Their source; told from the format or the first document.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Their source, also of rows that name none; told from the format or the first.",
+        ),
     ] = None,
     output: Folder = None,
     as_json: AsJson = False,
@@ -68,7 +72,7 @@ def build(
     documents = (
         document
         for path, form in zip(inputs, forms, strict=True)
-        for document in read_documents(path, form, skipped)
+        for document in read_documents(path, form, skipped, source)
     )
     meta = _build(documents, named, folder)
     _report(meta, skipped, folder, as_json)
@@ -168,10 +172,13 @@ def _home_folder(source: str) -> Path:
 
 def _first_source(path: Path) -> str:
     from openreward.synth.documents import read_documents
+    from openreward.synth.reading import Skipped
 
-    for document in read_documents(path, "documents"):
+    skipped = Skipped()
+    for document in read_documents(path, "documents", skipped):
         return document.source
-    raise UserError(f"{path}: expected documents, got none that can be read; see their format")
+    found = "; ".join(f"{count} of {reason}" for reason, count in skipped.counts.items())
+    raise UserError(f"{path}: expected documents, got {found or 'an empty file'}")
 
 
 def _folder(named: str) -> Path:

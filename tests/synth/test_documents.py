@@ -70,6 +70,38 @@ def test_parquet_is_read_too(tmp_path: Path) -> None:
     assert [document.id for document in read(path)[0]] == ["n:1", "n:2"]
 
 
+def test_rows_of_the_users_own_need_no_more_than_a_text(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "own.jsonl",
+        {"text": "Bare.", "author": "x"},
+        {"text": "Full.", "id": 7, "title": "T", "url": "https://x.example", "revision": 2024},
+        {"text": "Own.", "id": "s:1", "source": "s"},
+        {"text": " \n"},
+        {"title": "no text"},
+    )
+    skipped = Skipped()
+    documents = list(read_documents(path, None, skipped, "given"))
+    assert [document.model_dump(exclude_none=True) for document in documents] == [
+        {"id": "given:5b9a1bdc6202289e", "source": "given", "title": "", "text": "Bare."},
+        {
+            "id": "7",
+            "source": "given",
+            "title": "T",
+            "text": "Full.",
+            "url": "https://x.example",
+            "revision": "2024",
+        },
+        {"id": "s:1", "source": "s", "title": "", "text": "Own."},
+    ]
+    assert skipped.counts == {"no text": 1, "broken row (wrong_fields)": 1}
+
+
+def test_rows_without_a_source_are_left_out_where_none_is_given(tmp_path: Path) -> None:
+    documents, counts = read(write(tmp_path / "own.jsonl", {"text": "Bare."}, ROW))
+    assert [document.id for document in documents] == ["n:1"]
+    assert counts == {"broken row (no source; --source names one)": 1}
+
+
 def test_introductions_get_stable_ids_and_addresses(tmp_path: Path) -> None:
     path = tmp_path / "i.json"
     path.write_text(json.dumps(INTRODUCTIONS))
@@ -145,6 +177,9 @@ def test_a_version_in_an_arxiv_id_is_the_revision(
         ("d.jsonl", json.dumps(ROW), "documents"),
         ("i.json", json.dumps(INTRODUCTIONS), "wikipedia-introductions"),
         ("p.xml", "<?xml version='1.0'?>\n<PubmedArticleSet>", "pubmed-xml"),
+        ("d.json", json.dumps([{"abstract": "a", "text": "t"}]), "documents"),
+        ("d.jsonl", '{"text": "t"}', "documents"),
+        ("w.xml", "<mediawiki xmlns='x'>", "wikipedia-dump"),
         ("m.txt", "\n\nPMID- 12230038\nOWN - NLM\n", "medline"),
     ],
 )
