@@ -26,7 +26,8 @@ _CITING = (
     rf"|\b(?:the|this|your) {_GIVEN} (?:context|information)\b"
     rf"|\b(?:following|preceding) (?:{_ONE}|paragraph)\b"
     rf"|\b(?:{_ANY}|context|information|facts|paragraph) (?:{_GIVEN})\b(?! (?:by|to)\b)"
-    rf"|\bth(?:is|ese) (?:{_ANY}|paragraph)\b"
+    rf"|\bth(?:is|ese) (?:{_ANY}|paragraph|research|report)\b"
+    rf"|\bas per the {_ONE}\b(?! of\b)|\b(?:from|in) the {_ONE}(?=[,;:])"
 )
 _QUERY = re.compile(
     rf"{_CITING}"
@@ -34,6 +35,7 @@ _QUERY = re.compile(
     rf"|\b(?:mentioned|described|stated|discussed|presented|shown) (?:above|here|in the {_ANY})\b"
     r"|\bthe authors?\b(?! (?:of\b|(?-i:[A-Z])))"
     rf"|\bthe authors? of (?:this|the) {_ANY}\b"
+    rf"|\binformation (?:is|was) {_GIVEN}\b|\bcontent above\b"
     r"|\bwe propose\b",
     re.IGNORECASE,
 )
@@ -54,7 +56,9 @@ _ANSWER = re.compile(
     rf"|\bwithout (?:access to|seeing|reading) (?:the|any|this|that|its|your) (?:\w+ )?{_SOURCE}\b"
     r"|\bwithout (?:more|further|additional|any) (?:context|information)\b"
     r"|\bmy (?:training data|knowledge cut-?off|last update)\b"
-    r"|\bwe (?:propose|present|introduce|conducted|evaluated|enrolled)\b",
+    r"|\bwe (?:then |also |further |first )?(?:propose|present|introduce|prove|demonstrate|"
+    r"conducted|evaluated|enrolled|analy[sz]ed|compared|investigated|examined|assessed)\b"
+    r"|\bour (?:results|findings|experiments|study|framework)\b(?! of\b)",
     re.IGNORECASE,
 )
 _DECLINES = re.compile(_DECLINING, re.IGNORECASE)

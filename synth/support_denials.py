@@ -9,6 +9,7 @@ denial in a sentence that is like no other asks for one in the document that has
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ _LESSENING = frozenset(
 neither."""
 _NO_DENIAL = frozenset(["only", "just", "merely", "least", "doubt"])  # behind a denial
 _REACH = 4  # words behind a denial that it speaks of
+_CLAUSE_ENDS = frozenset(",;:()[]—")
+_HYPHENS = ("-", "\u2010", "\u2011")
 _ALIKE = 0.75  # of a sentence's words of weight, in the other
 _LEAST_WORDS = 3
 _STEMMED = {stem(word): {stem(other)} for word, other in OPPOSITES.items() if " " not in word}
@@ -101,13 +104,35 @@ def _read(words: Sequence[Word]) -> Statement:
     denied: list[frozenset[str]] = []
     flatly: list[frozenset[str]] = []
     lessened: set[str] = set()
+    said = Counter(weights(words))  # what is said with and without a denial is not denied
     for at, word in enumerate(words):
-        following = words[at + 1 : at + 1 + _REACH]
-        denies = word.key in _DENIALS or word.key.endswith("n't")
-        if denies and not (following and following[0].key in _NO_DENIAL):
-            denied.append(frozenset(weights(following)))
+        following = _following(words, at)
+        if _is_denial(words, at):
+            reach = Counter(weights(following))
+            denied.append(frozenset(key for key in reach if said[key] <= reach[key]))
             if word.key in _FLAT or word.key.endswith("n't"):
                 flatly += denied[-1:] if denied[-1] else []
         elif word.key in _LESSENING:
             lessened.update(weights(following))
-    return Statement(frozenset(weights(words)), tuple(denied), tuple(flatly), frozenset(lessened))
+    return Statement(frozenset(said), tuple(denied), tuple(flatly), frozenset(lessened))
+
+
+def _is_denial(words: Sequence[Word], at: int) -> bool:
+    """Whether a word denies what follows: not that of "not only", "no-reference", "or without"."""
+    word = words[at]
+    if word.key not in _DENIALS and not word.key.endswith("n't"):
+        return False
+    before, after = words[max(0, at - 1) : at], words[at + 1 : at + 2]
+    if after and (after[0].key in _NO_DENIAL or after[0].gap in _HYPHENS):
+        return False
+    return word.key != "without" or all(each.key != "or" for each in (*before, *after))
+
+
+def _following(words: Sequence[Word], at: int) -> Sequence[Word]:
+    """The next few words, up to where a clause ends behind a word of weight."""
+    end = at + 1
+    while end < min(len(words), at + 1 + _REACH):
+        if _CLAUSE_ENDS & set(words[end].gap) and weights(words[at + 1 : end]):
+            break
+        end += 1
+    return words[at + 1 : end]

@@ -73,7 +73,8 @@ class Names:
         key = word.key
         if key in self._keys or stem(key) in self._stems or root(key) in self._roots:
             return True
-        if _ALIASES.get(key, frozenset()) & self._keys or str(read_roman(word.text)) in self._keys:
+        roman = read_roman(word.text)
+        if _ALIASES.get(key, frozenset()) & self._keys or (roman and str(roman) in self._keys):
             return True
         short = key.removesuffix("s") if word.text[-1:] == "s" else key
         return _is_acronym(word.text) and (short in self._initials or short in self._keys)

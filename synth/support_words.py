@@ -33,6 +33,7 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|St|Prof|Jr|Sr|Mt|vs|No|Fig|cf|ca|al"
     r"|e\.g|i\.e|etc|approx)\.$"
 )
+_FIRST_WORD = re.compile(r"\w{1,40}")
 _SOFT_AFTER = re.compile(r"[:;•]\s*$")
 _SPACE = re.compile(r"\s")
 _EMPHASIS = re.compile(r"[*`]+|__+")
@@ -154,13 +155,19 @@ def _sentences(block: str, heading: bool) -> Iterator[Sentence]:
     label_end = len(block) if heading else label.end() if label else 0
     start = 0
     for border in _SENTENCE.finditer(block):
-        follows = block[border.end() : border.end() + 1]
         before = block[max(start, border.start() - 12) : border.start() + 1]
-        if follows and (follows.islower() or _ABBREVIATION.search(before)):
+        is_end = border.end() == len(block)
+        if not is_end and (_goes_on(block, border.end()) or _ABBREVIATION.search(before)):
             continue
         yield _sentence(block[start : border.end()], label_end - start)
         start = border.end()
     yield _sentence(block[start:], label_end - start)
+
+
+def _goes_on(block: str, at: int) -> bool:
+    """Whether a word without a capital follows; p53 and mRNA may begin a sentence."""
+    word = _FIRST_WORD.match(block, at)
+    return word is not None and word[0].isalpha() and word[0].islower()
 
 
 def _sentence(text: str, label_end: int) -> Sentence:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from openreward.synth.pair_checks import check_answers, check_document, check_query, measure
@@ -214,7 +216,85 @@ def test_the_bounds_are_the_settings() -> None:
     strict = PairSettings(supported=0.99)
     assert (check(changed, settings=strict) or Problem("error")).reason == "positive_unsupported"
     assert (check(settings=PairSettings(ratio=1.0)) or Problem("error")).reason == "length_ratio"
-    partly = POSITIVE + DOCUMENT.partition("1783")[0]
-    assert check(partly) is None
-    strict = PairSettings(copied=0.1)
-    assert (check(partly, settings=strict) or Problem("error")).reason == "copied"
+
+
+@pytest.mark.parametrize(("words", "reason"), [(59, "document_too_short"), (60, None)])
+def test_a_document_has_sixty_words(words: int, reason: PairReason | None) -> None:
+    found = check_document(" ".join(("the mill of the town is old " * 9).split()[:words]), SETTINGS)
+    assert (found and found.reason) == reason
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [(4, "query_too_short"), (5, None), (60, None), (61, "query_too_long")],
+)
+def test_a_query_has_five_to_sixty_words(words: int, reason: PairReason | None) -> None:
+    query = " ".join(("how is the mill of the town used " * 8).split()[:words])
+    found = check_query(query, DOCUMENT, TITLE, SETTINGS)
+    assert (found and found.reason) == reason
+
+
+def test_an_answer_has_twenty_five_words() -> None:
+    words = POSITIVE.split()
+    found = check(" ".join(words[:24]))
+    assert found == Problem("answer_too_short", "positive: 24 words, at least 25 expected")
+    assert check(" ".join(words[:25]), NEGATIVE, PairSettings(ratio=9)) is None
+
+
+def test_an_answer_is_up_to_twice_as_long() -> None:
+    words = NEGATIVE.split()
+    assert check(" ".join(POSITIVE.split()[:30]), " ".join(words[:60])) is None
+    assert check(" ".join(POSITIVE.split()[:30]), " ".join(words[:61])) == Problem(
+        "length_ratio", "30 and 61 words, at most 2 times expected"
+    )
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "reason"),
+    [
+        ({"share": 0.7}, {"share": 0.0}, None),
+        ({"share": 0.6999}, {"share": 0.0}, "positive_unsupported"),
+        ({"share": 1.0, "missing": ("x",)}, {"share": 0.0}, "positive_unsupported"),
+        ({"share": 1.0}, {"share": 0.9}, None),
+        ({"share": 1.0}, {"share": 0.9001}, "negative_supported"),
+        ({"share": 1.0}, {"share": 1.0, "missing": ("x",)}, None),
+        ({"share": 1.0, "copied": 0.5}, {"share": 0.0}, "copied"),
+    ],
+)
+def test_what_was_measured_is_held_against_the_bounds(
+    positive: dict[str, object], negative: dict[str, object], reason: PairReason | None
+) -> None:
+    copied = positive.pop("copied", 0.0)
+    found = check(
+        answer(POSITIVE, support=Support.model_validate(positive), copied=copied),
+        answer(NEGATIVE, support=Support.model_validate(negative), copied=0.0),
+    )
+    assert (found and found.reason) == reason
+
+
+def test_answers_that_share_six_tenths_of_their_runs_are_one() -> None:
+    words = [f"a{number}" for number in range(42)]  # 40 runs of three words
+    other = [*words[:32], *(f"b{number}" for number in range(10))]  # 30 of them, of 50 of both
+    settings = PairSettings(language="any", supported=0)
+    sure = {"support": Support(share=1.0), "copied": 0.0}
+    unsure = {"support": Support(share=0.0), "copied": 0.0}
+    found = check(answer(" ".join(words), **sure), answer(" ".join(other), **unsure), settings)
+    assert found == Problem("same_answer", "0.60 of their runs of 3 words in common")
+    other[31] = "c"  # 29 of 51
+    assert (
+        check(answer(" ".join(words), **sure), answer(" ".join(other), **unsure), settings) is None
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x00", "\ud800 " * 30, "x" * 1_000_000, "mill " * 20_000, "东" * 20_000, "\u202e" * 99],
+)
+def test_odd_texts_are_checked_in_little_time(text: str) -> None:
+    started = time.monotonic()
+    check_document(text, SETTINGS)
+    check_query(text, DOCUMENT, TITLE, SETTINGS)
+    found = check(text, NEGATIVE)
+    assert found is not None
+    assert found.detail.isprintable()
+    assert time.monotonic() - started < 5

@@ -21,6 +21,12 @@ from openreward.synth.pair_phrases import declines, reveals_its_text, tells_its_
         "What do these documents say of the mill?",
         "As described\nin the\ttext, how does it work?",
         "Which gates are described here, and why?",
+        "What information is provided about the mill?",
+        "Can you explain the content above?",
+        "What are the results of this research?",
+        "From the passage, how does the mill work?",
+        "As per the document, how does the mill work?",
+        "Summarise the main points of the passage.",
     ],
 )
 def test_queries_that_speak_of_their_text_are_revealing(query: str) -> None:
@@ -41,6 +47,12 @@ def test_queries_that_speak_of_their_text_are_revealing(query: str) -> None:
         "What information did the spy give, and why was he mentioned in the Bible?",
         "How can we find the area of a circle and show that it is right?",
         "What context shaped abstract art?",
+        "What did the authors of the constitution want?",
+        "What is said in 'A study of tides in the Sund'?",
+        "How does the paper wasp build its nest?",
+        "What does the study of rocks show about the past?",
+        "How did the Warren report describe the facts that witnesses gave?",
+        "In this context, how do mills and dams differ?",
     ],
 )
 def test_queries_about_texts_as_such_are_not(query: str) -> None:
@@ -63,6 +75,10 @@ def test_queries_about_texts_as_such_are_not(query: str) -> None:
         "The context does not mention its wheels.",
         "There is no information about its wheels.",
         "We propose a mill that turns.",
+        "We further compared two mills.",
+        "Our results indicate that it turns.",
+        "The ebb, studied in the paper, turns it.",
+        "As per the article it turns.",
     ],
 )
 def test_answers_that_show_what_their_writer_had_tell(text: str) -> None:
@@ -80,6 +96,10 @@ def test_answers_that_show_what_their_writer_had_tell(text: str) -> None:
         "AI is used in mills.",
         "The bank provided context to investors and sources of money.",
         "Scholars study texts, and studies show that it turns.",
+        "Ink is washed from the paper in this mill.",
+        "The study of bones shows its age.",
+        "The king signed the document in the presence of the author of the law.",
+        "We know our world by what we have compared.",
     ],
 )
 def test_answers_that_speak_of_texts_otherwise_do_not(text: str) -> None:
