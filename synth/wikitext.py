@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from openreward.synth.wikitext_prose import make_prose, protect
+from openreward.synth.wikitext_prose import make_prose, protect, without_kept
 from openreward.synth.wikitext_templates import expand_template
 
 _DEEPEST = 60  # open marks; further ones are no marks
@@ -45,7 +45,7 @@ _POWER = re.compile(r"[-−+]?[0-9]+")
 def plain_text(wikitext: str, hidden: Collection[str] = ()) -> str:
     """The prose of a page; `hidden` are the wiki's own names for files and categories."""
     reader = _Reader(_NAMESPACES | {name.casefold() for name in hidden})
-    return make_prose(reader.read(wikitext))
+    return make_prose(reader.read(without_kept(wikitext)))
 
 
 @dataclass
@@ -111,9 +111,16 @@ class _Reader:
             return
         parts = self._pop(kind)
         if parts is not None and kind == "{{":
-            self._add(expand_template(parts))
+            self._add_template(expand_template(parts))
         elif parts is not None and kind == "[[":
             self._add(self._link(parts))
+
+    def _add_template(self, text: str) -> None:
+        """Add what a template stands for: 1{{frac|1|2}} is 1 1/2, not 11/2."""
+        before = self._stack[-1].pieces[-1]
+        if before and before[-1][-1].isdigit() and text[:1].isdigit():
+            self._add(" ")
+        self._add(text)
 
     def _pop(self, kind: str) -> list[str] | None:
         """What the innermost open mark of a kind holds; None if none is open."""

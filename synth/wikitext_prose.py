@@ -50,11 +50,17 @@ _TIDY = (
 _MARKED = "[]{}|'<>=*#:;!_"
 _KEPT = "".join(chr(0xFDD0 + place) for place in range(len(_MARKED)))  # in no text: noncharacters
 _TO_KEPT, _FROM_KEPT = str.maketrans(_MARKED, _KEPT), str.maketrans(_KEPT, _MARKED)
+_NONE = str.maketrans("", "", _KEPT)
 
 
 def protect(text: str) -> str:
     """Text whose signs are no marks; `make_prose` brings them back."""
     return text.translate(_TO_KEPT)
+
+
+def without_kept(text: str) -> str:
+    """Text without the signs that `protect` writes."""
+    return text.translate(_NONE)
 
 
 def make_prose(text: str) -> str:

@@ -32,6 +32,8 @@ def expand_template(parts: Sequence[str]) -> str:
         name = "lang-"
     if name == "as of" and any(_LOWER.match(part) for part in parts[1:]):
         name = "as of lc"
+    if name == "val":
+        return _value(parts[1:])
     shown = _SHOWN.get(name)
     return "" if shown is None else shown(_arguments(parts[1:]))
 
@@ -46,6 +48,20 @@ def _arguments(parts: Sequence[str]) -> list[str]:
         elif named[0][:-1].strip() in ("1", "text"):
             found.insert(0, part[named.end() :].strip())
     return found
+
+
+def _value(parts: Sequence[str]) -> str:
+    """A number with its error, power of ten and unit: `5.2|0.1|e=3|u=m` is (5.2 ± 0.1)×10^3 m."""
+    named = {key.strip(): part.strip() for key, is_named, part in _halves(parts) if is_named}
+    number = " ± ".join(_arguments(parts)[:2])
+    if power := named.get("e"):
+        number = f"({number})×10^{power}" if "±" in number else f"{number}×10^{power}"
+    unit = named.get("u") or named.get("ul") or ""
+    return f"{number}{'' if unit == '%' else ' '}{unit}".strip()
+
+
+def _halves(parts: Sequence[str]) -> list[tuple[str, str, str]]:
+    return [part.partition("=") for part in parts]
 
 
 def _argument(place: int) -> Callable[[Sequence[str]], str]:
@@ -97,7 +113,7 @@ def _quoted(arguments: Sequence[str]) -> str:
 _PLAIN = (
     "nowrap", "nobr", "small", "big", "smaller", "larger", "abbr", "abbrlink", "tooltip", "sc",
     "smallcaps", "em", "strong", "bdi", "nihongo", "ill", "interlanguage link", "lang-", "math",
-    "mvar", "var", "tmath", "sic", "not a typo", "flag", "flagu", "formatnum", "val", "num",
+    "mvar", "var", "tmath", "sic", "not a typo", "flag", "flagu", "formatnum", "num",
 )  # fmt: skip
 _FIRST, _SECOND = _argument(0), _argument(1)
 _SHOWN: Mapping[str, Callable[[Sequence[str]], str]] = {

@@ -1,52 +1,66 @@
-"""Runs of `openreward synth pairs` in processes of their own, and what they leave."""
+"""Folders as runs of `openreward synth pairs` leave them, with made-up rows."""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from openreward.records import Row, read_jsonl
-from openreward.synth.pair_records import PairRow
-from openreward.types import Pair
+from pydantic import JsonValue
 
-HERE = Path(__file__).parent
-SETS = ("train.jsonl", "dev.jsonl", "test.jsonl", "dropped.jsonl")
-SCRIPTED = ("--policy", "pair_runs:writer", "--same", "1")
+from openreward.cli.pair_summary import ROWS
+from openreward.records import DataFile
+from openreward.resume import Manifest, write_manifest
+from openreward.synth.pair_records import PairRow, PairSettings
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "synth"))
+
+from pair_rows import write
+
+FILES = ("train.jsonl", "dev.jsonl", "test.jsonl", "dropped.jsonl")
+SETTINGS = PairSettings(seed=5)
 
 
-def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "openreward.cli.main", "synth", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(HERE), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def manifest(shard: str = "1/1", **changed: JsonValue) -> Manifest:
+    """The manifest of a run; `changed` are parts of its config."""
+    config: dict[str, JsonValue] = {
+        "shard": shard,
+        "writers": [{"name": "writer", "model": "small"}],
+        "prompts": "3",
+        "settings": SETTINGS.model_dump(mode="json", exclude={"seed"}),
+    }
+    return Manifest(
+        program="synth pairs",
+        state="finished",
+        config=config | changed,
+        setup={"concurrency": 4},
+        seed=5,
+        versions={},
+        data=DataFile(path="documents.jsonl", sha256="ab", bytes=1),
     )
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with start(folder, *arguments, **environment) as process:
-        try:
-            out, err = process.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+def shard(folder: Path, rows: Sequence[PairRow], made: Manifest) -> Path:
+    """The folder of a run that wrote the rows."""
+    write_manifest(write(folder / ROWS, rows), made)
+    return folder
 
 
-def rows(folder: Path) -> dict[str, PairRow]:
-    found = [row.record for row in read_jsonl(folder / "rows.jsonl", PairRow)
-             if isinstance(row, Row)]  # fmt: skip
-    assert len({row.id for row in found}) == len(found)
-    return {row.id: row.model_copy(update={"seconds": 0.0}) for row in found}
+def shards(folder: Path, rows: Sequence[PairRow], count: int) -> list[Path]:
+    """The folders of so many machines."""
+    return [
+        shard(folder / f"part{n + 1}", rows[n::count], manifest(f"{n + 1}/{count}"))
+        for n in range(count)
+    ]
 
 
-def pairs(folder: Path, name: str) -> list[Pair]:
-    return [row.record for row in read_jsonl(folder / name, Pair) if isinstance(row, Row)]
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a set, the summary apart."""
+    return {name: (folder / name).read_bytes() for name in FILES}
 
 
-def same_set(one: Path, other: Path) -> bool:
-    return all((one / name).read_bytes() == (other / name).read_bytes() for name in SETS)
+def summary(folder: Path) -> dict[str, JsonValue]:
+    """The summary of a set."""
+    found: dict[str, JsonValue] = json.loads((folder / "summary.json").read_text())
+    return found

@@ -187,3 +187,12 @@ def test_a_home_of_an_unknown_user_is_a_folder_of_that_name(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENREWARD_HOME", "~nobody-of-this-name/ünd mehr")
     assert "no index in ~nobody-of-this-name/ünd mehr/indexes" in run("list").err
+
+
+def test_rows_with_nothing_but_a_text_need_a_source(tmp_path: Path, openreward_home: Path) -> None:
+    path = write(tmp_path / "own.jsonl", [{"text": "Gulls fly."}, {"text": "Boats sink."}])
+    refused = run("build", path)
+    assert refused.code == 2
+    built = run("build", path, "--source", "notes")
+    assert built.code == 0
+    assert built.out.startswith(f"{openreward_home}/indexes/notes: 2 documents of notes in 2 pass")

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pair_cli_runs import SCRIPTED, SETS, pairs, rows, run, same_set, start
+from pair_processes import SCRIPTED, SETS, pairs, rows, run, same_set, start
 from pair_runs import document, write_documents
 from writer_server import Failure, WriterServer, completion
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pair_cli_runs import SCRIPTED, run, same_set
+from pair_processes import SCRIPTED, run, same_set
 from pair_runs import document, write_documents
 
 

@@ -85,6 +85,8 @@ def test_a_page_becomes_paragraphs_lists_and_headings() -> None:
         ("{{a|\n|}}b", "b"),
         ("{{quote|Rivers run.|A. Person}}", "Rivers run."),
         ("= Top =\ny", "Top\ny"),
+        ("1{{frac|1|2}} a", "1 1/2 a"),
+        ("a \ufdd0\ufdd4b", "a b"),
     ],
 )
 def test_marks_give_way_to_their_text(wikitext: str, text: str) -> None:
@@ -124,6 +126,10 @@ def test_a_mark_that_is_never_closed_is_dropped_and_the_page_stays(
         ("frac|1|2", "1/2"),
         ("frac|3|1|2", "3 1/2"),
         ("frac|4", "1/4"),
+        ("val|5.2|e=3|u=m", "5.2×10^3 m"),
+        ("val|5.2|0.1|e=-3|ul=kg", "(5.2 ± 0.1)×10^-3 kg"),
+        ("val|12|u=%", "12%"),
+        ("val", ""),
         ("as of|2020", "As of 2020"),
         ("As_of|2020|lc=y", "as of 2020"),
         ("lang-fr|mot", "mot"),
