@@ -44,12 +44,11 @@ class World:
         async def find(query: str) -> Found:
             """Find passages."""
             self.calls += 1
-            await asyncio.sleep(0.001 * (self.calls % 3))
-            if self.calls % 4 == 0:
-                raise ToolError("unavailable", f"down at call {self.calls}")
-            return Found(
-                (passage(f"{query}, as of call {self.calls}"),), cached=self.calls % 2 == 0
-            )
+            number = self.calls  # others are called while this one waits
+            await asyncio.sleep(0.001 * (number % 3))
+            if number % 4 == 0:
+                raise ToolError("unavailable", f"down at call {number}")
+            return Found((passage(f"{query}, as of call {number}"),), cached=number % 2 == 0)
 
         return tool(find)
 
