@@ -7,7 +7,6 @@ is the same whatever order the rows stand in.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Literal, NamedTuple, Self
@@ -22,6 +21,7 @@ from openreward.synth.corrupt import Corruption, CorruptionKind, corrupt
 from openreward.synth.corrupt_names import NamePool
 from openreward.synth.pair_records import PairRow
 from openreward.synth.pair_set import to_pair
+from openreward.synth.private_tables import PrivateTables
 from openreward.types import Document, Pair, Record
 
 LeftOut = Literal["no_label", "dropped"]
@@ -94,8 +94,8 @@ class Texts:
     """Documents by id, in a private file that vanishes by itself. Close it by `with`."""
 
     def __init__(self) -> None:
-        self._tables = sqlite3.connect("")
-        self._tables.execute("create table texts (id text primary key, text text) without rowid")
+        schema = "create table texts (id text primary key, text text) without rowid"
+        self._tables = PrivateTables(schema, "keeping the documents")
 
     def __enter__(self) -> Self:
         return self
@@ -106,13 +106,12 @@ class Texts:
     def add(self, document: Document) -> None:
         """Keep a text."""
         row = (clean_text(document.id), clean_text(document.text))
-        self._tables.execute("insert or ignore into texts values (?, ?)", row)
+        self._tables.do("insert or ignore into texts values (?, ?)", *row)
 
     def find(self, id: str | None) -> str:
         """The text of a document; empty where it is not known."""
         query = "select text from texts where id = ?"
-        found = self._tables.execute(query, (clean_text(id or ""),)).fetchone()
-        return str(found[0]) if found else ""
+        return "".join(str(text) for (text,) in self._tables.rows(query, clean_text(id or "")))
 
 
 class Pools:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from openreward.judge import derive
 from openreward.loose_json import clean_text
 from openreward.records import DataFile, Row, describe_file
 from openreward.synth.documents import read_documents
+from openreward.synth.near_duplicates import folded
 from openreward.synth.reading import DocumentFormat, Skipped
 from openreward.synth.seen import Seen
 from openreward.types import Document
@@ -104,7 +104,7 @@ class DocumentStream:
             found = row.record
             if not ids.is_new(found.id):
                 self.skipped.add("same id", f"{row.place} {row.line}, {found.id}")
-            elif not texts.is_new(_folded(found.text)):
+            elif not texts.is_new(folded(found.text)):
                 self.skipped.add("same text", f"{row.place} {row.line}, {found.id}")
             else:
                 yield row
@@ -124,10 +124,6 @@ class DocumentStream:
     def _in_shard(self, row: Row[Document]) -> bool:
         part, parts = self._shard
         return derive(0, row.record.id, "shard") % parts == part - 1
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _describe(paths: Sequence[Path]) -> DataFile:

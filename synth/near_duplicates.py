@@ -9,17 +9,15 @@ vanishes by itself, so memory does not grow with the texts.
 from __future__ import annotations
 
 import re
-import sqlite3
 import unicodedata
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from random import Random
 from typing import NamedTuple, Self
 
-from openreward.errors import RecordError
 from openreward.loose_json import clean_text
+from openreward.synth.private_tables import PrivateTables
 
 _PRIME = (1 << 61) - 1
 _BANDS, _ROWS = 24, 4  # texts that share 0.7 meet in a band with probability 0.998, 0.3 with 0.18
@@ -54,8 +52,7 @@ class NearDuplicates:
         self._functions = [
             (random.randrange(1, _PRIME), random.randrange(_PRIME)) for _ in range(_BANDS * _ROWS)
         ]
-        self._tables = sqlite3.connect("")  # a private file that the system takes away
-        self._tables.executescript(_TABLES)
+        self._tables = PrivateTables(_TABLES, "finding duplicates")
         self._count = 0
 
     def __enter__(self) -> Self:
@@ -66,53 +63,46 @@ class NearDuplicates:
 
     def is_new_id(self, id: str) -> bool:
         """Whether the id is asked about for the first time."""
-        with _told():
-            done = self._tables.execute("insert or ignore into seen values (?)", (clean_text(id),))
-            return done.rowcount == 1
+        return self._tables.do("insert or ignore into seen values (?)", clean_text(id)) == 1
 
     def find(self, text: str) -> Duplicate | None:
         """What the text is a duplicate of; of several, the one with the most in common."""
-        with _told():
-            same = self._tables.execute(
-                "select id from exact where digest = ?", (_digest(_folded(text)),)
-            ).fetchone()
-            if same:
-                return Duplicate(str(same[0]), 1.0, True)
-            runs = self._runs(text)
-            found = [(overlap(runs, other), -number, id) for number, id, other in self._near(runs)]
+        same = self._tables.rows("select id from exact where digest = ?", _digest(folded(text)))
+        for (id,) in same:
+            return Duplicate(str(id), 1.0, True)
+        runs = self._runs(text)
+        found = [(overlap(runs, other), -number, id) for number, id, other in self._near(runs)]
         best = max(found, default=(0.0, 0, ""))
         return Duplicate(best[2], best[0], False) if best[0] >= self.near else None
 
     def add(self, id: str, text: str) -> None:
         """Keep a text, so that later ones are compared with it."""
         runs, name = self._runs(text), clean_text(id)
-        with _told():
-            same = (_digest(_folded(text)), name)
-            self._tables.execute("insert or ignore into exact values (?, ?)", same)
-            self._count += 1
-            blob = array("q", sorted(runs)).tobytes()
-            self._tables.execute("insert into texts values (?, ?, ?)", (self._count, name, blob))
-            keys = [(key, self._count) for key in self._keys(runs)]
-            self._tables.executemany("insert into bands values (?, ?)", keys)
+        digest = _digest(folded(text))
+        self._tables.do("insert or ignore into exact values (?, ?)", digest, name)
+        self._count += 1
+        blob = array("q", sorted(runs)).tobytes()
+        self._tables.do("insert into texts values (?, ?, ?)", self._count, name, blob)
+        keys = [(key, self._count) for key in self._keys(runs)]
+        self._tables.do_many("insert into bands values (?, ?)", keys)
 
     def _near(self, runs: set[int]) -> Iterator[tuple[int, str, set[int]]]:
         keys = self._keys(runs)
         marks = ",".join("?" * len(keys))
-        rows = self._tables.execute(
-            f"select distinct number from bands where key in ({marks}) order by number limit ?",
-            (*keys, _MOST_CANDIDATES),
-        ).fetchall()
-        for (number,) in rows:
-            id, blob = self._tables.execute(
-                "select id, runs from texts where number = ?", (number,)
-            ).fetchone()
+        rows = self._tables.rows(
+            "select number, id, runs from texts where number in "
+            f"(select distinct number from bands where key in ({marks}) order by number limit ?)",
+            *keys,
+            _MOST_CANDIDATES,
+        )
+        for number, id, blob in rows:
             other = array("q")
             other.frombytes(blob)
             yield int(number), str(id), set(other)
 
     def _runs(self, text: str) -> set[int]:
         """Digests of the runs of words; of a shorter text one, of all its words."""
-        words = _WORD.findall(_folded(text))
+        words = _WORD.findall(folded(text))
         last = max(1, len(words) - self._run + 1) if words else 0
         return {_digest(" ".join(words[at : at + self._run])) for at in range(last)}
 
@@ -131,21 +121,11 @@ def overlap(some: set[int], others: set[int]) -> float:
     return len(some & others) / len(some | others) if some and others else 0.0
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A text but for case, spaces and the forms of signs."""
     return " ".join(unicodedata.normalize("NFKC", clean_text(text)).casefold().split())
 
 
 def _digest(text: str) -> int:
     """63 bits, which sqlite can hold."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) >> 1
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise RecordError(
-            f"finding duplicates: the temporary database failed: {error}; make room in the folder "
-            "for temporary files, or name another one in TMPDIR"
-        ) from None

@@ -8,7 +8,6 @@ depends on the files they were written to, or when.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from openreward.errors import RecordError, shorten
 from openreward.judge import derive
 from openreward.records import RowError, parse_line
 from openreward.synth.pair_records import AnswerText, PairDrop, PairReason, PairRow, PairStep
+from openreward.synth.private_tables import PrivateTables
 from openreward.tools.passages import UNSPACED
 from openreward.types import Record
 
@@ -70,9 +70,7 @@ class PairTable:
         self.paths, self._seed = paths, seed
         self._files = list[BinaryIO]()
         with ExitStack() as undo:
-            self._tables = sqlite3.connect("")  # a private file that the system takes away
-            undo.callback(self._tables.close)
-            self._do(_TABLES)
+            self._tables = undo.enter_context(PrivateTables(_TABLES, "making the set"))
             for path in paths:
                 with _readable(path):
                     self._files.append(undo.enter_context(path.open("rb")))
@@ -98,12 +96,14 @@ class PairTable:
 
     def sources(self) -> list[str]:
         """The sources of rows without a drop, in order."""
-        found = self._do("select distinct source from rows where reason is null order by source")
+        found = self._tables.rows(
+            "select distinct source from rows where reason is null order by source"
+        )
         return [source for (source,) in found]
 
     def kept(self, source: str | None = None, split: Split | None = None) -> list[Entry]:
         """The rows without a drop, of a source and a split, in drawn order."""
-        found = self._do(
+        found = self._tables.rows(
             "select number, id, positive, negative from rows where reason is null "
             "and (?1 is null or source = ?1) and (?2 is null or split = ?2) order by drawn, id",
             source,
@@ -113,30 +113,32 @@ class PairTable:
 
     def read(self, number: int) -> PairRow:
         """A row of the table, whole."""
-        ((file, place),) = self._do("select file, place from rows where number = ?", number)
+        ((file, place),) = self._tables.rows(
+            "select file, place from rows where number = ?", number
+        )
         with _readable(self.paths[file]):
             self._files[file].seek(place)
             return _parse(self.paths[file], number, self._files[file].readline())
 
     def drop(self, number: int, drop: PairDrop) -> None:
         """A row becomes no pair."""
-        self._do(
+        self._tables.do(
             "update rows set step = ?, reason = ?, detail = ? where number = ?",
             *(drop.step, drop.reason, drop.detail, number),
         )
 
     def place(self, number: int, split: Split) -> None:
         """A row goes into a split."""
-        self._do("update rows set split = ? where number = ?", split, number)
+        self._tables.do("update rows set split = ? where number = ?", split, number)
 
     def label(self, number: int, label: Literal[0, 1]) -> None:
         """Which of its answers is the better."""
-        self._do("update rows set label = ? where number = ?", label, number)
+        self._tables.do("update rows set label = ? where number = ?", label, number)
 
     def labelled(self, split: Split | None = None) -> Iterator[tuple[PairRow, Literal[0, 1]]]:
         """The rows of a split by their ids, or all in drawn order, with their labels."""
         order = "drawn, id" if split is None else "id"
-        found = self._do(
+        found = self._tables.rows(
             "select number, label from rows where reason is null and (?1 is null or split = ?1) "
             f"order by {order}",
             split,
@@ -146,7 +148,7 @@ class PairTable:
 
     def dropped(self) -> Iterator[DroppedPair]:
         """The rows with a drop, by their ids."""
-        found = self._do(
+        found = self._tables.rows(
             "select id, source, step, reason, detail from rows where reason is not null order by id"
         )
         for id, source, step, reason, detail in found:
@@ -154,7 +156,7 @@ class PairTable:
 
     def groups(self) -> list[Group]:
         """What became of all rows, counted."""
-        found = self._do(
+        found = self._tables.rows(
             "select source, step, reason, iif(reason is null, split, null) as fate, count(*) "
             "from rows group by source, step, reason, fate"
         )
@@ -162,15 +164,15 @@ class PairTable:
 
     def _put(self, row: PairRow, file: int, place: int) -> None:
         drop = row.drop
-        done = self._do(
+        done = self._tables.do(
             "insert or ignore into rows (id, file, place, source, drawn, positive, negative, step, "
             "reason, detail) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(row.id, file, place, row.source, derive(self._seed, row.id, "set")),
             *(_words(row.positive), _words(row.negative)),
             *((drop.step, drop.reason, drop.detail) if drop else (None, None, None)),
         )
-        if not done.rowcount:
-            ((former,),) = self._do("select file from rows where id = ?", row.id)
+        if not done:
+            ((former,),) = self._tables.rows("select file from rows where id = ?", row.id)
             cure = (
                 "which it has before; take the line out"
                 if former == file
@@ -180,15 +182,6 @@ class PairTable:
                 f"{self.paths[file]}: expected each document once, got {shorten(row.id)} again, "
                 f"{cure}"
             )
-
-    def _do(self, what: str, *values: object) -> sqlite3.Cursor:
-        try:
-            return self._tables.execute(what, values)
-        except sqlite3.Error as error:
-            raise RecordError(
-                f"making the set: the temporary database failed: {error}; make room in the folder "
-                "for temporary files, or name another one in TMPDIR"
-            ) from None
 
 
 def words_in(text: str) -> int:

@@ -23,7 +23,7 @@ from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.eval_compare import compare_command
 from openreward.cli.eval_correlate import correlate_command
-from openreward.cli.eval_inputs import check_folder, make_folder, read_principle
+from openreward.cli.eval_inputs import check_folder, read_principle
 from openreward.cli.eval_report import show_report, show_rows, write_report
 from openreward.cli.eval_run import (
     NO_TOOLS,
@@ -39,6 +39,7 @@ from openreward.cli.eval_run import (
     told_apart,
 )
 from openreward.cli.flags import EngineFlags, TrajectoryFlags, takes
+from openreward.cli.result_files import make_folder
 from openreward.cli.tools import ToolFlags, read_tape
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, UserError
 from openreward.eval.benchmark import Orders

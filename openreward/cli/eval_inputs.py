@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from openreward.cli.eval_report import REPORT, check_new
-from openreward.errors import RecordError, UserError, shorten
+from openreward.errors import UserError, shorten
 
 LONGEST_PRINCIPLE = 20_000
 _FILE_NAME = re.compile(r"\S*\w\.\w{1,5}")  # no words, and an ending
@@ -49,11 +49,3 @@ def check_folder(folder: Path, source: Path | str, resume: bool) -> None:
             f"{folder}: expected a folder outside the data in {source}, where results would be "
             "read as data; name another"
         )
-
-
-def make_folder(folder: Path) -> None:
-    """The folder of a run, made where it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"{folder}: cannot be a folder of results: {error.strerror}") from None

@@ -12,9 +12,10 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+import typer
+from pydantic import BaseModel, ValidationError
 
 from openreward.agent import Limits
 from openreward.cli import options as o
@@ -25,6 +26,8 @@ from openreward.records import explain
 
 _JUDGE = JudgeSettings()
 _LIMITS = _JUDGE.limits
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +73,29 @@ class TrajectoryFlags:
             return JudgeSettings(limits=limits, **own, **more)
         except ValidationError as error:
             raise UserError(f"settings: {explain(error)}") from None
+
+
+def in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
+    """A maker of flags that the help lists together, under the panel's name."""
+
+    def option(text: str) -> typer.models.OptionInfo:
+        return typer.Option(rich_help_panel=panel, help=text)  # type: ignore[no-any-return]
+
+    return option
+
+
+def settings_of(flags: object, model: type[M], **given: object) -> M:
+    """The settings that a group of flags gives; `given` are fields that no flag is named after."""
+    named = {name: getattr(flags, name) for name in model.model_fields if name not in given}
+    return checked(model, **named, **given)
+
+
+def checked(model: type[M], **given: object) -> M:
+    """Settings of these values; raises `UserError` where one is out of its range."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise UserError(f"settings: {explain(error)}") from None
 
 
 def takes(command: Callable[..., None]) -> Callable[..., None]:

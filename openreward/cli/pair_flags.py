@@ -8,28 +8,16 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
-from pydantic import ValidationError
 
+from openreward.cli.flags import in_panel, settings_of
 from openreward.errors import UserError, shorten
-from openreward.records import explain
 from openreward.synth.on_ray import Cluster
 from openreward.synth.pair_records import PairSettings
 
 DOCUMENTS, WRITING, CHECKS, SET = "Documents", "What is written", "What stays", "The set"
 _D = PairSettings()
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
-
-
-def _writing(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=WRITING, help=text)  # type: ignore[no-any-return]
-
-
-def _check(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=CHECKS, help=text)  # type: ignore[no-any-return]
-
-
-def _set(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=SET, help=text)  # type: ignore[no-any-return]
+_writing, _check, _set = in_panel(WRITING), in_panel(CHECKS), in_panel(SET)
 
 
 @dataclass(frozen=True)
@@ -94,12 +82,7 @@ class PairFlags:
 
     def settings(self) -> PairSettings:
         """The settings; raises `UserError` where one is out of its range."""
-        given = {name: getattr(self, name) for name in PairSettings.model_fields}
-        given["kinds"] = self.kinds or _D.kinds
-        try:
-            return PairSettings.model_validate(given)
-        except ValidationError as error:
-            raise UserError(f"settings: {explain(error)}") from None
+        return settings_of(self, PairSettings, kinds=self.kinds or _D.kinds)
 
 
 @dataclass(frozen=True)

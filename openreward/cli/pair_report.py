@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from openreward.cli.wording import listed, work_done
 from openreward.printable import one_line
 from openreward.synth.pair_set import DropCount, SourceCounts, order_of_drops
 from openreward.synth.tell_records import FEWEST, Sign, TellName, Tells, Told
@@ -51,8 +52,7 @@ def summary_lines(summary: PairSummary) -> Iterator[str]:
     """The summary for people; texts from elsewhere are made safe to print."""
     yield from _table(summary.sources)
     if summary.left_out:
-        why = ", ".join(f"{count} {fault}" for fault, count in summary.left_out.items())
-        yield f"left out: {why}; named in the manifest beside the rows"
+        yield f"left out: {listed(summary.left_out)}; named in the manifest beside the rows"
     yield ""
     yield from _tell_lines(summary.tells)
     yield ""
@@ -157,11 +157,7 @@ def _sign_line(kind: str, signs: Sequence[Sign]) -> Iterator[str]:
 
 
 def _work_line(summary: PairSummary) -> str:
-    usage = summary.usage
-    told = (
-        f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
-        f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1)
-    )
+    told = work_done(summary.usage, summary.seconds, summary.runs)
     if summary.cost is not None:
         told += f", cost {summary.cost:.4f}"
     if summary.pace is not None:

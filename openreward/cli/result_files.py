@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -15,6 +16,59 @@ from openreward.records import RowError
 from openreward.synth.whole_file import WholeFile
 
 _KEPT_ERRORS = 100
+
+
+class _WithId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @classmethod
+    def model_validate_json(cls, json_data: bytes, /) -> Self: ...
+
+
+R = TypeVar("R", bound=_WithId)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder of a run, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder}: cannot be a folder of results: {error.strerror}") from None
+
+
+def rows_by_id(path: Path, model: type[R]) -> Iterator[R]:
+    """The rows of an output in the order of their ids, whatever order they were done in."""
+    places: list[tuple[str, int]] = []
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for line in file:
+                if line.strip():  # an empty one stays where a row was taken out
+                    places.append((model.model_validate_json(line).id, offset))
+                offset += len(line)
+            for _, place in sorted(places):
+                file.seek(place)
+                yield model.model_validate_json(file.readline())
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Replace a file that is made from the rows of an output, all at once."""
+    try:
+        file = WholeFile(path)
+        try:
+            for line in lines:
+                file.write(line.encode() + b"\n")
+            file.finish()
+        finally:
+            file.forget()
+    except OSError as error:
+        raise RecordError(
+            f"{path}: cannot be written: {error.strerror or error}; make room or check the "
+            "permissions, then the same command with --resume writes it"
+        ) from None
 
 
 def beside(output: Path, ending: str) -> Path:

@@ -5,27 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import typer
-from pydantic import ValidationError
-
-from openreward.errors import UserError
-from openreward.records import explain
+from openreward.cli.flags import in_panel, settings_of
 from openreward.synth.scenario_records import ScenarioSettings
 
 SIFTING, WRITING, ITEMS = "Which prompts stay", "Answers and their scores", "Pairs and items"
 _D = ScenarioSettings()
-
-
-def _sifting(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=SIFTING, help=text)  # type: ignore[no-any-return]
-
-
-def _writing(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=WRITING, help=text)  # type: ignore[no-any-return]
-
-
-def _items(text: str) -> typer.models.OptionInfo:
-    return typer.Option(rich_help_panel=ITEMS, help=text)  # type: ignore[no-any-return]
+_sifting, _writing, _items = in_panel(SIFTING), in_panel(WRITING), in_panel(ITEMS)
 
 
 @dataclass(frozen=True)
@@ -71,8 +56,4 @@ class ScenarioFlags:
 
     def settings(self) -> ScenarioSettings:
         """The settings; raises `UserError` where one is out of its range."""
-        given = {name: getattr(self, name) for name in ScenarioSettings.model_fields}
-        try:
-            return ScenarioSettings.model_validate(given)
-        except ValidationError as error:
-            raise UserError(f"settings: {explain(error)}") from None
+        return settings_of(self, ScenarioSettings)

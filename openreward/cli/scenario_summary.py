@@ -8,7 +8,8 @@ from pathlib import Path
 
 import typer
 
-from openreward.errors import RecordError
+from openreward.cli.result_files import rows_by_id, write_lines
+from openreward.cli.wording import listed, work_done
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
 from openreward.records import RowError
@@ -23,7 +24,6 @@ from openreward.synth.scenario_counts import (
 )
 from openreward.synth.scenario_items import pair_items, write_items
 from openreward.synth.scenario_records import ScenarioRow, ScenarioSettings
-from openreward.synth.whole_file import WholeFile
 from openreward.types import Record, Usage
 
 ROWS = "rows.jsonl"
@@ -54,8 +54,10 @@ def finish_set(
 ) -> ScenarioSummary:
     """Write dropped.jsonl, rmb/ and summary.json from the rows."""
     _write_dropped(folder, errors)
-    write_items(folder / "rmb", rows_by_id(folder / ROWS), settings)
-    pairs = (item for row in rows_by_id(folder / ROWS) for item in pair_items(row, settings))
+    write_items(folder / "rmb", rows_by_id(folder / ROWS, ScenarioRow), settings)
+    pairs = (
+        item for row in rows_by_id(folder / ROWS, ScenarioRow) for item in pair_items(row, settings)
+    )
     summary = ScenarioSummary(
         output=clean_text(str(folder)),
         counts=counts_of(manifest.totals),
@@ -66,57 +68,24 @@ def finish_set(
         seconds=round(manifest.totals.seconds, 3),
         runs=manifest.runs,
     )
-    _write(folder / "summary.json", [summary.model_dump_json(indent=2)])
+    write_lines(folder / "summary.json", [summary.model_dump_json(indent=2)])
     return summary
-
-
-def rows_by_id(path: Path) -> Iterator[ScenarioRow]:
-    """The rows of an output in the order of their ids, whatever order they were done in."""
-    places: list[tuple[str, int]] = []
-    try:
-        with path.open("rb") as file:
-            offset = 0
-            for line in file:
-                if line.strip():  # an empty one stays where a row was taken out
-                    places.append((ScenarioRow.model_validate_json(line).id, offset))
-                offset += len(line)
-            for _, place in sorted(places):
-                file.seek(place)
-                yield ScenarioRow.model_validate_json(file.readline())
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _samples(folder: Path) -> tuple[str, ...]:
     """Writers whose names say so; any row with answers has all of them."""
-    answers = (row.answers for row in rows_by_id(folder / ROWS) if row.answers)
+    answers = (row.answers for row in rows_by_id(folder / ROWS, ScenarioRow) if row.answers)
     return tuple(a.llm_name for a in next(answers, ()) if "(a sample of " in a.llm_name)
 
 
 def _write_dropped(folder: Path, errors: Iterable[RowError]) -> None:
     def lines() -> Iterator[str]:
         yield from (dropped_input(error).model_dump_json() for error in errors)
-        for row in rows_by_id(folder / ROWS):
+        for row in rows_by_id(folder / ROWS, ScenarioRow):
             dropped: Iterator[Dropped] = dropped_of(row)
             yield from (each.model_dump_json() for each in dropped)
 
-    _write(folder / "dropped.jsonl", lines())
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    try:
-        file = WholeFile(path)
-        try:
-            for line in lines:
-                file.write(line.encode() + b"\n")
-            file.finish()
-        finally:
-            file.forget()
-    except OSError as error:
-        raise RecordError(
-            f"{path}: cannot be written: {error.strerror or error}; make room or check the "
-            "permissions, then the same command with --resume writes it"
-        ) from None
+    write_lines(folder / "dropped.jsonl", lines())
 
 
 def show_scenarios(summary: ScenarioSummary, as_json: bool) -> None:
@@ -131,26 +100,22 @@ def _lines(summary: ScenarioSummary) -> Iterator[str]:
     counts = summary.counts
     yield f"{'step':<12}{'came':>8}{'dropped':>9}{'left':>8}  why"
     for step in counts.steps:
-        why = _listed(step.reasons)
+        why = listed(step.reasons)
         yield f"{step.step:<12}{step.came:>8}{step.dropped:>9}{step.left:>8}  {why}".rstrip()
-    yield f"answers: {_listed(counts.answers)}; scores: {_listed(counts.scores)}"
+    yield f"answers: {listed(counts.answers)}; scores: {listed(counts.scores)}"
     yield (
         f"{summary.output}: {counts.kept} of {counts.prompts} prompts, {counts.pairs} pairs, "
         f"{counts.best_of} best-of-N items"
     )
     if counts.labels:
-        yield f"scenarios: {_listed(counts.labels)}"
+        yield f"scenarios: {listed(counts.labels)}"
     if summary.samples:
         yield f"{len(summary.samples)} writers are samples of one engine, not models of their own"
     if summary.left_out:
-        yield f"rows that cannot be used: {_listed(summary.left_out)}; named in dropped.jsonl"
+        yield f"rows that cannot be used: {listed(summary.left_out)}; named in dropped.jsonl"
     if summary.agreement is not None:
         yield _agreement_line(summary.agreement)
-    usage = summary.usage
-    yield (
-        f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
-        f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1)
-    )
+    yield work_done(summary.usage, summary.seconds, summary.runs)
 
 
 def _agreement_line(found: Agreement) -> str:
@@ -160,7 +125,3 @@ def _agreement_line(found: Agreement) -> str:
     if found.share is None or found.low is None or found.high is None:
         return f"people: {said}"
     return f"people: {found.share:.1%} ({found.low:.1%} to {found.high:.1%}): {said}"
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"

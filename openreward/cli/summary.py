@@ -9,6 +9,7 @@ from typing import get_args
 import typer
 
 from openreward.cli.measure import UNSERVED, UNSERVED_TRAJECTORY, search_lines, searches
+from openreward.cli.wording import listed, share_of, work_done
 from openreward.errors import SOME_ROWS_FAILED
 from openreward.loose_json import clean_text
 from openreward.resume import Manifest, Totals, manifest_path
@@ -82,18 +83,12 @@ def _lines(summary: Summary, totals: Totals) -> list[str]:
     counts = ", ".join(f"{totals.status.get(name, 0)} {name}" for name in STATUSES)
     lines = [
         f"{summary.output}: {summary.rows} rows: {counts}",
-        f"with a real search: {_share(summary.searched, summary.rows)}",
+        f"with a real search: {share_of(summary.searched, summary.rows)}",
         *search_lines(totals.marks, summary.rows),
-        f"{summary.usage.prompt_tokens} tokens read, {summary.usage.completion_tokens} written, "
-        f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1),
+        work_done(summary.usage, summary.seconds, summary.runs),
     ]
     if summary.labelled:
-        lines.append(f"as labelled: {_share(summary.right, summary.labelled)}")
+        lines.append(f"as labelled: {share_of(summary.right, summary.labelled)}")
     if summary.left_out:
-        why = ", ".join(f"{count} {fault}" for fault, count in summary.left_out.items())
-        lines.append(f"left out: {why}; named in {summary.manifest}")
+        lines.append(f"left out: {listed(summary.left_out)}; named in {summary.manifest}")
     return lines
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" + (f" ({part / whole:.0%})" if whole else "")

@@ -18,19 +18,19 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from openreward import __version__
 from openreward.batch import Output, run_rows
 from openreward.cli import options as o
 from openreward.cli.engine import EngineChoice
-from openreward.cli.flags import EngineFlags, takes
+from openreward.cli.flags import EngineFlags, checked, takes
 from openreward.cli.progress import RunProgress
 from openreward.cli.writers import FORM, OpenWriter, WriterChoice, open_writers, read_writers
-from openreward.errors import SOME_ROWS_FAILED, Interrupted, UserError
+from openreward.errors import SOME_ROWS_FAILED, Interrupted
 from openreward.loose_json import clean
 from openreward.printable import one_line
-from openreward.records import describe_file, explain, read_rows
+from openreward.records import describe_file, read_rows
 from openreward.resume import Manifest
 from openreward.synth.answer_sampling import (
     AnswerRow,
@@ -120,11 +120,14 @@ def answers(
     All answers to a prompt are asked for at once, so --concurrency times --number times the writers
     are in flight.
     """
-    given = {"seed": seed, "number": number, "temperature": temperature, "tokens": tokens}
-    try:
-        settings = SamplingSettings.model_validate({**given, "instruction": instruction})
-    except ValidationError as error:
-        raise UserError(f"settings: {explain(error)}") from None
+    settings = checked(
+        SamplingSettings,
+        seed=seed,
+        number=number,
+        temperature=temperature,
+        tokens=tokens,
+        instruction=instruction,
+    )
     plan = Plan(
         input=input,
         output=output,

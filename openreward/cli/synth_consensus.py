@@ -22,6 +22,7 @@ from openreward.cli import options as o
 from openreward.cli.judged_rows import JoinedRows
 from openreward.cli.progress import RunProgress
 from openreward.cli.result_files import LeftOut, ResultFiles, beside
+from openreward.cli.wording import listed
 from openreward.errors import SOME_ROWS_FAILED
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
@@ -138,8 +139,7 @@ def _lines(summary: ConsensusSummary) -> Iterator[str]:
         yield "people: no rankings given; judges alone made these labels"
     yield from summary.notes
     if summary.left_out:
-        listed = ", ".join(f"{count} {fault}" for fault, count in summary.left_out.items())
-        yield f"rows that cannot be used: {listed}"
+        yield f"rows that cannot be used: {listed(summary.left_out)}"
 
 
 def _percent(share: float | None) -> str:

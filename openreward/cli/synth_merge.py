@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from openreward.cli import options as o
 from openreward.cli.pair_summary import ROWS, finish_pairs, read_price, show_pairs
+from openreward.cli.result_files import make_folder
 from openreward.errors import SOME_ROWS_FAILED, RecordError, UserError, shorten
 from openreward.records import explain
 from openreward.resume import Manifest, differences, manifest_path, read_manifest
@@ -60,10 +61,7 @@ def merge(
         raise RecordError(
             f"{output}: expected a folder for the set, got that of a run; name another"
         )
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"{output}: cannot be a folder of results: {error.strerror}") from None
+    make_folder(output)
     notes = missing(shards)
     summary = finish_pairs(
         output,

@@ -29,6 +29,7 @@ from openreward.cli.pair_flags import (
 )
 from openreward.cli.pair_run import PairRun, Writers, write_rows
 from openreward.cli.pair_summary import ROWS, finish_pairs, read_price, set_files, show_pairs
+from openreward.cli.result_files import make_folder
 from openreward.cli.writers import FORM, read_writers
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError
 from openreward.records import describe_file
@@ -156,10 +157,7 @@ def pairs(
         as_json=as_json,
     )
     _refuse_foreign(output)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"{output}: cannot be a folder of results: {error.strerror}") from None
+    make_folder(output)
     try:
         written = write_rows(run)
         summary = finish_pairs(

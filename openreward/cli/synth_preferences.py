@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from openreward.cli import options as o
+from openreward.cli.flags import checked
 from openreward.cli.progress import RunProgress
 from openreward.cli.result_files import LeftOut, ResultFiles, beside
-from openreward.errors import SOME_ROWS_FAILED, UserError, shorten
+from openreward.errors import SOME_ROWS_FAILED, shorten
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
-from openreward.records import Row, RowError, explain, read_rows
+from openreward.records import Row, RowError, read_rows
 from openreward.resume import Ids
 from openreward.synth.preferences import (
     NoPair,
@@ -99,11 +99,15 @@ def preferences(
     as_json: o.AsJson = False,
 ) -> None:
     """Make preference pairs from scored answers, at most one of each row."""
-    given = {"rule": rule, "rejected": rejected, "threshold": threshold, "fewest": fewest}
-    try:
-        settings = PreferenceSettings.model_validate({**given, "margin": margin, "seed": seed})
-    except ValidationError as error:
-        raise UserError(f"settings: {explain(error)}") from None
+    settings = checked(
+        PreferenceSettings,
+        rule=rule,
+        rejected=rejected,
+        threshold=threshold,
+        fewest=fewest,
+        margin=margin,
+        seed=seed,
+    )
     with RunProgress(None, as_json) as progress:
         rows = _ScoredRows(input, scores, LeftOut(progress))
         dropped, told = beside(output, "dropped.jsonl"), beside(output, "summary.json")

@@ -24,6 +24,7 @@ from openreward.cli import options as o
 from openreward.cli.engine import open_policy
 from openreward.cli.flags import EngineFlags, takes
 from openreward.cli.progress import RunProgress
+from openreward.cli.result_files import make_folder
 from openreward.cli.scenario_flags import ITEMS, SIFTING, WRITING, ScenarioFlags
 from openreward.cli.scenario_summary import ROWS, finish_set, show_scenarios
 from openreward.cli.writers import (
@@ -34,7 +35,7 @@ from openreward.cli.writers import (
     open_writers,
     read_writers,
 )
-from openreward.errors import SOME_ROWS_FAILED, Interrupted, RecordError, UserError
+from openreward.errors import SOME_ROWS_FAILED, Interrupted, UserError
 from openreward.loose_json import clean
 from openreward.records import DataFile, RowError, describe_file, read_rows
 from openreward.resume import Manifest
@@ -156,10 +157,7 @@ def scenarios(
     )
     if human is not None:
         check_human(human)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"{output}: cannot be a folder of results: {error.strerror}") from None
+    make_folder(output)
     try:
         manifest, errors = asyncio.run(_build(plan))
     except KeyboardInterrupt:

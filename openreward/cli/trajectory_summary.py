@@ -15,13 +15,13 @@ from typing import Literal
 import typer
 
 from openreward.batch import Measure
-from openreward.errors import RecordError
+from openreward.cli.result_files import rows_by_id, write_lines
+from openreward.cli.wording import listed, share_of, work_done
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
 from openreward.records import RowError
 from openreward.resume import Manifest
 from openreward.synth.trajectory_records import DroppedTrajectory, PairTrajectories
-from openreward.synth.whole_file import WholeFile
 from openreward.types import Record, Usage
 
 _KEPT, _DROP, _OWN, _LETTER = "kept:", "drop:", "own:", "label:"
@@ -95,10 +95,17 @@ def finish_trajectories(
     files: Files, manifest: Manifest, errors: Iterable[RowError]
 ) -> TrajectorySummary:
     """Write the data, what was dropped, and the summary."""
-    _write(files.data, (each.model_dump_json() for row in _rows(files.rows) for each in row.kept))
-    _write(files.dropped, _dropped_lines(files.rows, errors))
+    write_lines(
+        files.data,
+        (
+            each.model_dump_json()
+            for row in rows_by_id(files.rows, PairTrajectories)
+            for each in row.kept
+        ),
+    )
+    write_lines(files.dropped, _dropped_lines(files.rows, errors))
     summary = summarize(files.data, manifest)
-    _write(files.summary, [summary.model_dump_json(indent=2)])
+    write_lines(files.summary, [summary.model_dump_json(indent=2)])
     return summary
 
 
@@ -147,45 +154,13 @@ def _sources(marks: Mapping[str, int]) -> tuple[SourceCount, ...]:
     )
 
 
-def _rows(path: Path) -> Iterator[PairTrajectories]:
-    """The rows of an output in the order of their ids."""
-    places: list[tuple[str, int]] = []
-    try:
-        with path.open("rb") as file:
-            offset = 0
-            for line in file:
-                places.append((PairTrajectories.model_validate_json(line).id, offset))
-                offset += len(line)
-            for _, place in sorted(places):
-                file.seek(place)
-                yield PairTrajectories.model_validate_json(file.readline())
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
 def _dropped_lines(rows: Path, errors: Iterable[RowError]) -> Iterator[str]:
     for error in errors:
         line = DroppedInput(line=error.line, reason=error.fault, detail=error.message)
         yield line.model_dump_json()
-    for row in _rows(rows):
+    for row in rows_by_id(rows, PairTrajectories):
         dropped: tuple[DroppedTrajectory, ...] = row.dropped
         yield from (each.model_dump_json() for each in dropped)
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    try:
-        file = WholeFile(path)
-        try:
-            for line in lines:
-                file.write(line.encode() + b"\n")
-            file.finish()
-        finally:
-            file.forget()
-    except OSError as error:
-        raise RecordError(
-            f"{path}: cannot be written: {error.strerror or error}; make room or check the "
-            "permissions, then the same command with --resume writes it"
-        ) from None
 
 
 def show_trajectories(summary: TrajectorySummary, as_json: bool) -> None:
@@ -199,8 +174,8 @@ def show_trajectories(summary: TrajectorySummary, as_json: bool) -> None:
 def _lines(summary: TrajectorySummary) -> Iterator[str]:
     yield f"{'source':<12}{'made':>7}{'kept':>7}  {'own document found':<20}why dropped"
     for each in summary.sources:
-        own = _share(each.own_found, each.own_known) if each.own_known else "-"
-        why = _listed(each.dropped) if each.dropped else ""
+        own = share_of(each.own_found, each.own_known) if each.own_known else "-"
+        why = listed(each.dropped) if each.dropped else ""
         yield f"{each.source:<12}{each.trajectories:>7}{each.kept:>7}  {own:<20}{why}".rstrip()
     yield (
         f"{summary.output}: {summary.kept} trajectories of {summary.pairs_kept} of "
@@ -208,17 +183,5 @@ def _lines(summary: TrajectorySummary) -> Iterator[str]:
         f"{summary.labels['A']}, as B in {summary.labels['B']}"
     )
     if summary.left_out:
-        yield f"rows that gave nothing: {_listed(summary.left_out)}; named in the dropped file"
-    usage = summary.usage
-    yield (
-        f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
-        f"{summary.seconds:.1f} s of work in {summary.runs} run" + "s" * (summary.runs != 1)
-    )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({part / whole:.0%})"
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+        yield f"rows that gave nothing: {listed(summary.left_out)}; named in the dropped file"
+    yield work_done(summary.usage, summary.seconds, summary.runs)

@@ -120,6 +120,6 @@ def test_memory_does_not_grow_with_the_texts() -> None:
 
 def test_a_temporary_database_that_fails_is_said() -> None:
     with NearDuplicates() as kept:
-        kept._tables.execute("pragma max_page_count = 1")
+        kept._tables.do("pragma max_page_count = 1")
         with pytest.raises(RecordError, match="the temporary database failed: .* TMPDIR"):
             kept.add("t", " ".join(map(str, range(5000))))
