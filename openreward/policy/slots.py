@@ -2,14 +2,18 @@
 
 Left alone, the server gives a new conversation whichever idle slot shares the longest start, and
 all judgements share one: so it overwrites a conversation that is only waiting for its tool. Here
-a conversation returns to the slot it grew in, and a new one takes the slot idle for longest.
+a conversation returns to the slot it grew in; a new one that begins mostly as another did (a second
+question about one document) takes that one's slot, any other the slot idle for longest.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+_MOSTLY = 0.7  # of the new prompt: more than the system message that all judgements share
 
 
 @dataclass
@@ -33,7 +37,7 @@ class Slots:
             yield None
             return
         own = [slot for slot in idle if slot.ids and list(ids[: len(slot.ids)]) == slot.ids]
-        slot = max(own, key=lambda each: len(each.ids), default=idle[0])
+        slot = max(own, key=lambda each: len(each.ids), default=_nearest(idle, list(ids)))
         slot.busy, slot.ids = True, list(ids)
         try:
             yield slot.number
@@ -41,3 +45,10 @@ class Slots:
             slot.busy = False
             self._slots.remove(slot)
             self._slots.append(slot)
+
+
+def _nearest(idle: Sequence[_Slot], ids: list[int]) -> _Slot:
+    """The idle slot that holds most of a prompt's start, else the one idle for longest."""
+    shared = {slot.number: len(os.path.commonprefix([slot.ids, ids])) for slot in idle}
+    best = max(idle, key=lambda slot: shared[slot.number])
+    return best if shared[best.number] >= _MOSTLY * len(ids) else idle[0]

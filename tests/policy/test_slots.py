@@ -42,3 +42,14 @@ def test_a_failed_turn_frees_its_slot() -> None:
         pass
     with slots.take([5]) as again:
         assert again == 0
+
+
+def test_a_prompt_that_begins_mostly_as_another_did_takes_its_slot() -> None:
+    slots = Slots(3)
+    document = list(range(100))
+    with slots.take([*document, 7, 7]) as query:
+        assert query == 0
+    with slots.take([1, 2]) as other:
+        assert other == 1
+    with slots.take([*document, 8, 8, 8]) as answer:
+        assert answer == 0
