@@ -1,0 +1,1 @@
+"""What generates rollouts while a trainer changes the weights."""
