@@ -1,8 +1,8 @@
 """The seam to what generates rollouts: it opens as a policy and takes the trainer's new weights.
 
-`update` is called on the main process between two generations, never while a rollout runs. On every
-process `use` then says from which step on the weights are wanted, so that ranks which do not send
-the weights ask for the right ones.
+`update` is called between two generations, never while a rollout runs: on the main process alone,
+but on every process for an engine that is `in_process`. On every process `use` then says the
+weights of which step are wanted, so that ranks which do not send them ask for the right ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class RolloutEngine(Protocol):
         ...
 
     async def update(self, model: object, step: int) -> None:
-        """Give the engine the model's weights as those of `step`; its prefix cache is reset."""
+        """Give the engine the model's weights as those of `step`; its prefix cache is reset.
+
+        The model is unwrapped; where its parameters are sharded they have been gathered.
+        """
         ...
 
     def use(self, step: int) -> None:
