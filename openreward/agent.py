@@ -56,6 +56,7 @@ class Limits(Record):
     evidence_tokens: int = Field(default=500, ge=0)  # a turn, over all its passages
     seconds_per_call: float = Field(default=20.0, gt=0)
     seconds: float = Field(default=600.0, gt=0)
+    grammar: bool = True  # holds the last turn to a verdict's form, where the engine can
 
 
 async def run(
@@ -188,7 +189,7 @@ class _State:
             seed=(self.task.seed + len(self.turns)) % 2**31,
             stop=("</answer>",) if self.policy.path == "chat" else (),
             constraint=prompts.verdict_constraint(self.task, self.limits.turn_tokens)
-            if last
+            if last and self.limits.grammar
             else None,
             tools=not last,
         )

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 from openreward.errors import UserError
 from openreward.policy.base import Policy
 
-EngineName = Literal["transformers", "vllm-server", "vllm-in-process", "llama.cpp"]
+EngineName = Literal["transformers", "vllm-server", "vllm-in-process", "llama.cpp", "scripted"]
 
 
 class RolloutEngine(Protocol):
@@ -25,10 +25,11 @@ class RolloutEngine(Protocol):
         """Connect or start; a policy on the token path. Raises `PolicyError` or `UserError`."""
         ...
 
-    async def update(self, model: object, step: int) -> None:
+    async def update(self, model: object, step: int, state: object | None = None) -> None:
         """Give the engine the model's weights as those of `step`; its prefix cache is reset.
 
-        The model is unwrapped; where its parameters are sharded they have been gathered.
+        The model is unwrapped. Where its own parameters are sharded, `state` is the state dict of
+        the whole ones.
         """
         ...
 
