@@ -9,6 +9,7 @@ arguments TRL moves full weights to a vLLM itself, and only the rollouts are our
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -31,7 +32,9 @@ class RolloutTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL has no types
     def __init__(
         self, *, rollouts: Rollouts, observe: Observer | None = None, **given: Any
     ) -> None:
-        super().__init__(rollout_func=_roll, **given)
+        with warnings.catch_warnings():  # that it is experimental: tests hold the seam
+            warnings.filterwarnings("ignore", message=".*'rollout_func'", category=UserWarning)
+            super().__init__(rollout_func=_roll, **given)
         self.rollouts = rollouts
         self._observe = observe
         self._calls: Counter[int] = Counter()  # generations of a step

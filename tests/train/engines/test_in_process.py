@@ -1,4 +1,4 @@
-"""The trainer's model as an engine: what it samples, and the logprobs it says it sampled them by."""
+"""The trainer's model as an engine: what it samples, and the logprobs it gives for it."""
 
 from __future__ import annotations
 
