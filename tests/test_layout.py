@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 HEAVY = {"torch", "transformers", "trl", "vllm", "peft", "accelerate", "sentence_transformers"}
 MAY_IMPORT_HEAVY = ("train/", "eval/scalar", "tools/embed", "bench/")  # and only inside functions
-SUBCLASSES = ("train/trainer.py",)  # a trainer's class: loaded with it, and only inside functions
+SUBCLASSES = ("train/trainer.py", "train/watch.py")  # loaded late themselves
 FILES_OVER_300_LINES: dict[str, str] = {}  # path -> why it may be
 
 

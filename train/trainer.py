@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import torch
 from accelerate.utils import gather_object
+from transformers import Trainer
 from trl import GRPOTrainer
 
 from openreward.errors import OpenRewardError
@@ -72,6 +73,10 @@ class RolloutTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL has no types
         if failed:
             raise OpenRewardError("; ".join(failed))
         return made  # type: ignore[return-value]  # there was no error
+
+    def log_beside(self, numbers: dict[str, float]) -> None:
+        """Log numbers of no step, on this rank alone; `log` would flush those of the step."""
+        Trainer.log(self, numbers)
 
     def _calculate_rewards(self, *given: Any, **named: Any) -> torch.Tensor:
         self._rewards = super()._calculate_rewards(*given, **named)  # (B of all ranks, functions)
