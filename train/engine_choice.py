@@ -6,7 +6,9 @@ of the context, and returns a `RolloutEngine`.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+from pathlib import Path
 from typing import Any
 
 from openreward.errors import OpenRewardError, UserError, shorten
@@ -23,7 +25,39 @@ def make_engine(settings: GrpoSettings, tokenizer: Any, context: int) -> Rollout
         from openreward.train.engines.in_process import InProcessEngine
 
         return InProcessEngine(tokenizer, settings.model.path, context, batch=chosen.batch)
+    if chosen.name == "vllm-server":
+        from openreward.train.engines.vllm_server import VllmServerEngine
+
+        trained = settings.model.lora or settings.model.adapter
+        return VllmServerEngine(
+            chosen.url or "",
+            chosen.served,
+            adapters=_shared(settings) if trained else None,
+            run=_run_name(settings),
+        )
     raise UserError(f"engine.name: {chosen.name} is not built")
+
+
+def _shared(settings: GrpoSettings) -> Path:
+    return settings.engine.adapters or settings.output / "adapters"
+
+
+def _run_name(settings: GrpoSettings) -> str:
+    """The same on every rank and machine, and another for another output."""
+    digest = hashlib.sha256(str(settings.output.absolute()).encode()).hexdigest()
+    return f"openreward-{digest[:8]}"
+
+
+def check_sampling(settings: GrpoSettings) -> None:
+    """Raise `UserError` for sampling whose logprobs the engine does not give."""
+    raw = settings.engine.name in ("vllm-server", "llama.cpp") and settings.engine.plugin is None
+    heat, top_p = settings.rollout.temperature, settings.rollout.top_p
+    if raw and (heat != 1 or top_p != 1):
+        raise UserError(
+            f"engine {settings.engine.name} gives the logprobs of temperature 1 and top_p 1, got "
+            f"rollout.temperature {heat:g} and rollout.top_p {top_p:g}; set both to 1, or take "
+            "engine transformers"
+        )
 
 
 def _plugin(named: str, settings: GrpoSettings, tokenizer: Any, context: int) -> RolloutEngine:

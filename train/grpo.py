@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> int:
     from openreward.train.preparation import prepare
     from openreward.train.settings import GrpoSettings
 
-    asked = _parser().parse_args(words)
+    asked = _parser().parse_intermixed_args(words)
     try:
         settings = read_settings(asked.config, asked.settings, GrpoSettings)
         prepared = prepare(settings, os.environ)

@@ -16,7 +16,7 @@ from openreward.errors import MissingExtra, UserError, shorten
 from openreward.policy.token_path import find_traits, fit
 from openreward.tools.base import Tool
 from openreward.tools.sources import local_tools
-from openreward.train.engine_choice import make_engine
+from openreward.train.engine_choice import check_sampling, make_engine
 from openreward.train.engines.base import Parallelism, RolloutEngine, check_parallelism
 from openreward.train.engines.in_process import ModelEngine
 from openreward.train.evaluation import HeldOut
@@ -66,6 +66,7 @@ def prepare(settings: GrpoSettings, environment: Mapping[str, str]) -> Prepared:
     """Check a run; `environment` is where the launcher says how the model will lie."""
     _check_device(settings)
     check_trainer_keys(settings)
+    check_sampling(settings)
     how = parallelism(environment)
     tools = tuple(local_tools(settings.tools.indexes, settings.tools.passages))
     rows = _rows(settings, tools)
@@ -73,6 +74,7 @@ def prepare(settings: GrpoSettings, environment: Mapping[str, str]) -> Prepared:
     context = _context(settings, config)
     engine = make_engine(settings, tokenizer, context)
     check_parallelism(engine.name, engine.in_process, how)
+    asyncio.run(engine.check())
     lengths = _lengths(settings, rows, tokenizer, tools, context)
     held_out = _held_out(settings, tools)
     memory = _memory(settings, config, lengths, how)

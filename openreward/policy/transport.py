@@ -142,6 +142,11 @@ class Transport:
         """What a POST of a JSON body answers."""
         return self._shaped(await self._repeat("POST", url, body, attempts), shape, url)
 
+    async def tell(self, url: str, body: Mapping[str, object]) -> str:
+        """A POST whose answer is but words."""
+        content = await self._repeat("POST", url, body, None)
+        return self._clean(shorten(self._without_key(content).decode("utf-8", "replace"), 200))
+
     async def post_events(
         self, url: str, body: Mapping[str, object], shape: type[Shape]
     ) -> list[Shape]:

@@ -25,8 +25,13 @@ class VllmEngine:
     def __init__(self, transport: Transport, model: str, version: str, context: int) -> None:
         self._transport = transport
         self._model = model
+        self._sampled = model
         self._regex_field = _structured(version)
         self.context = context
+
+    def ask_for(self, adapter: str) -> None:
+        """From now on turns are sampled by an adapter that the server has loaded."""
+        self._sampled = adapter
 
     async def text(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, generation: bool
@@ -48,7 +53,7 @@ class VllmEngine:
     def body(self, ids: Sequence[int], sampling: Sampling, max_tokens: int) -> dict[str, object]:
         """A completion request; everything a model's generation_config could set is set here."""
         body: dict[str, object] = {
-            "model": self._model,
+            "model": self._sampled,
             "prompt": list(ids),
             "max_tokens": max_tokens,
             "temperature": sampling.temperature,

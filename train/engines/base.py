@@ -21,6 +21,10 @@ class RolloutEngine(Protocol):
     name: EngineName
     in_process: bool
 
+    async def check(self) -> None:
+        """Raise `PolicyError` or `UserError` for what stands against opening it; nothing stays."""
+        ...
+
     async def open(self) -> Policy:
         """Connect or start; a policy on the token path. Raises `PolicyError` or `UserError`."""
         ...

@@ -32,6 +32,9 @@ class InProcessEngine:
         self._engine = ModelEngine(tokenizer, context, batch)
         self._model_name = model_name
 
+    async def check(self) -> None:
+        """Nothing stands against it."""
+
     async def open(self) -> Policy:
         """A token policy over the tokenizer's template."""
         traits = await find_traits(self._engine)

@@ -38,6 +38,9 @@ class ScriptedEngine:
         self._engine = _Script(tokenizer, context, say, logprob, shift)
         self.updates: list[int] = []  # the steps whose weights came
 
+    async def check(self) -> None:
+        """Nothing stands against it."""
+
     async def open(self) -> Policy:
         """A token policy over the tokenizer's template."""
         return TokenPolicy(self._engine, "scripted", await find_traits(self._engine))
