@@ -53,10 +53,11 @@ class RolloutTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL has no types
         place = Place(step, self._calls[step], rank * len(prompts), total)
         self._calls[step] += 1
         group = self.num_generations
-        self._batch = self.on_all_ranks(lambda: self.rollouts.run(prompts, place, group))
+        batch = self.on_all_ranks(lambda: self.rollouts.run(prompts, place, group))
+        self._batch = batch
         if self._observe is not None:
-            self._observe(self._batch)
-        return self.on_all_ranks(lambda: self.rollouts.fields(self._batch))
+            self._observe(batch)
+        return self.on_all_ranks(lambda: self.rollouts.fields(batch))
 
     def on_all_ranks(self, work: Callable[[], T]) -> T:
         """What `work` gives, once it went well on every rank; else all raise, and none waits."""

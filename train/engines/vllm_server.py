@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ class VllmServerEngine:
         await self._tell("unload_lora_adapter", {"lora_name": name})
         await asyncio.to_thread(shutil.rmtree, self._adapters / name, True)
 
-    async def _tell(self, route: str, body: dict[str, object]) -> None:
+    async def _tell(self, route: str, body: Mapping[str, object]) -> None:
         assert self._transport is not None
         await self._transport.tell(f"{self._transport.address.api}/{route}", body)
 
