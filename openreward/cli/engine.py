@@ -30,8 +30,14 @@ class EngineChoice:
     chat: bool = False
     api_key: str | None = None
     plugin: str | None = None
+    adapter: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.adapter and (self.plugin or self.endpoint):
+            raise UserError(
+                "--adapter is for the embedded model, got it with --endpoint or --policy; drop "
+                "one (a server loads adapters itself)"
+            )
         if self.plugin and (self.endpoint or self.model):
             raise UserError("expected --policy alone, got it with --endpoint or --model; drop one")
         if self.chat and not self.endpoint:
@@ -83,7 +89,8 @@ async def open_policy(choice: EngineChoice, slots: int) -> AsyncIterator[Policy]
             from openreward.policy.llama_cpp import LlamaCpp
 
             path = find_model(choice.model)
-            yield await stack.enter_async_context(LlamaCpp(path, slots=slots))
+            engine = LlamaCpp(path, slots=slots, adapter=choice.adapter)
+            yield await stack.enter_async_context(engine)
 
 
 def load_plugin(spec: str) -> Policy:

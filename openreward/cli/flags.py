@@ -39,11 +39,13 @@ class EngineFlags:
     chat: o.Chat = False
     api_key_env: o.ApiKeyEnv = None
     policy: o.PolicyPlugin = None
+    adapter: o.Adapter = None
 
     def choice(self) -> EngineChoice:
         """The engine the flags name; raises `UserError` where they do not fit together."""
         key = read_key(self.api_key_env)
-        return EngineChoice(self.endpoint, self.model, self.chat, key, self.policy)
+        chosen = (self.endpoint, self.model, self.chat, key, self.policy, self.adapter)
+        return EngineChoice(*chosen)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +63,7 @@ class TrajectoryFlags:
     evidence_tokens: o.EvidenceTokens = _LIMITS.evidence_tokens
     seconds_per_call: o.SecondsPerCall = _LIMITS.seconds_per_call
     seconds: o.Seconds = _LIMITS.seconds
+    grammar: o.Grammar = _LIMITS.grammar
 
     def settings(self, **more: Any) -> JudgeSettings:
         """The judge's settings; `more` are fields of `JudgeSettings` set otherwise."""

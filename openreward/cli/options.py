@@ -37,6 +37,14 @@ ApiKeyEnv = Annotated[
         metavar="VAR", rich_help_panel=ENGINE, help="The environment variable with the API key."
     ),
 ]
+Adapter = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=ENGINE,
+        help="A LoRA adapter as GGUF, for the embedded model.",
+    ),
+]
 PolicyPlugin = Annotated[
     str | None,
     typer.Option(
@@ -129,6 +137,14 @@ Passages = Annotated[int, typer.Option(min=1, rich_help_panel=LIMITS, help="Pass
 EvidenceTokens = Annotated[int, _limit("Tokens of the passages of one turn.")]
 SecondsPerCall = Annotated[float, _limit("Seconds of a search.")]
 Seconds = Annotated[float, _limit("Seconds in all.")]
+Grammar = Annotated[
+    bool,
+    typer.Option(
+        "--grammar/--no-grammar",
+        rich_help_panel=LIMITS,
+        help="Hold the last turn to the form of a verdict, where the engine can.",
+    ),
+]
 
 Output = Annotated[
     Path | None,

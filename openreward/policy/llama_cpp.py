@@ -24,7 +24,7 @@ from typing import IO
 from openreward.errors import MissingExtra, PolicyError, UserError
 from openreward.policy.endpoint import probe
 from openreward.policy.llama_server import ServerSettings
-from openreward.policy.model_file import check_gguf
+from openreward.policy.model_file import check_adapter, check_gguf
 from openreward.policy.token_path import TokenPolicy
 from openreward.policy.transport import HttpSettings, Transport
 
@@ -35,6 +35,7 @@ _NO_MEMORY = ("failed to allocate", "unable to allocate", "bad_alloc", "out of m
 class LlamaCpp:
     """`async with LlamaCpp(path) as policy:`; `slots` turns at once, `context` tokens for each.
 
+    `adapter` is a LoRA adapter as GGUF; the policy's name then holds the adapter's, and its sum.
     Raises `MissingExtra`, `UserError` (no such file, not a GGUF) or `PolicyError`.
     """
 
@@ -45,6 +46,7 @@ class LlamaCpp:
         slots: int = 8,
         context: int = 4096,
         threads: int | None = None,
+        adapter: Path | None = None,
         settings: HttpSettings | None = None,
         start_seconds: float = 300.0,
     ) -> None:
@@ -56,6 +58,7 @@ class LlamaCpp:
         self.slots = slots
         self.context = context
         self._threads = threads
+        self._adapter = None if adapter is None else Path(adapter)
         self._settings = settings
         self._start_seconds = start_seconds
         self._process: asyncio.subprocess.Process | None = None
@@ -68,6 +71,9 @@ class LlamaCpp:
 
     async def __aenter__(self) -> TokenPolicy:
         check_gguf(self.model_path)
+        name = self.model_path.stem
+        if self._adapter is not None:
+            name += f"+{check_adapter(self._adapter)}"
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtra(
                 "the embedded engine needs xllamacpp, which is not installed; `openreward doctor` "
@@ -83,6 +89,7 @@ class LlamaCpp:
             policy = await probe(transport, self.model_path.stem, slots=self.slots)
             if not isinstance(policy, TokenPolicy):
                 raise PolicyError("bad_response", "the embedded server did not tell its tokenizer")
+            policy.model = name
             self._stack = stack.pop_all()
             return policy
         raise AssertionError("unreachable: the block returns or raises")
@@ -125,6 +132,7 @@ class LlamaCpp:
             context=self.context,
             threads=self._threads,
             api_key=key,
+            adapter=str(self._adapter.resolve()) if self._adapter else None,
         )
 
     def _crash(self, code: int, log: IO[bytes]) -> PolicyError:

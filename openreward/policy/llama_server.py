@@ -25,6 +25,7 @@ class ServerSettings:
     context: int
     threads: int | None
     api_key: str
+    adapter: str | None = None
 
 
 def main() -> None:
@@ -68,6 +69,10 @@ def _serve(settings: ServerSettings) -> Any:  # xllamacpp has no types
 
     params = xllamacpp.CommonParams()
     params.model.path = settings.model
+    if settings.adapter is not None:
+        lora = xllamacpp.CommonAdapterLoraInfo()
+        lora.path, lora.scale = settings.adapter, 1.0
+        params.lora_adapters = [lora]
     params.model_alias = {settings.alias}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
