@@ -8,7 +8,6 @@ Nothing is guessed: every vote and its trajectory are kept.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from openreward.counting import unserved
 from openreward.errors import PolicyError, UserError
 from openreward.evidence import trim
 from openreward.policy.base import Policy, Sampling
+from openreward.seeds import derive as derive
 from openreward.tools.base import Tool
 from openreward.tools.tape import Tape
 from openreward.types import (
@@ -171,12 +171,6 @@ class Judge:
         return Vote(
             order=order, vote=vote, status=verdict.status, winner=winner, trajectory=trajectory
         )
-
-
-def derive(seed: int, id: str, what: str) -> int:
-    """A seed for one use of one record, in [0, 2**31)."""
-    digest = hashlib.sha256(f"{seed}\0{id}\0{what}".encode("utf-8", "replace")).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _combine(pair: Pair, votes: Sequence[Vote], notes: tuple[str, ...], seconds: float) -> Judgment:

@@ -23,10 +23,12 @@ NOUNS = {"types", "errors", "records", "parquet", "resume", "inputs"} | {
     "inert",
     "loose_json",
     "wheels",
+    "training_rows",
+    "seeds",
 }
 SEAMS = NOUNS | {"tools", "policy"}
 PROTOCOL = SEAMS | {"prompts", "parse", "counting", "calls", "evidence"}
-JUDGES = PROTOCOL | {"agent", "batch", "judge", "rank", "score"}
+JUDGES = PROTOCOL | {"agent", "batch", "judge", "rank", "scoring"}
 STAGE = JUDGES | {"filter", "server", "client", "eval", "synth", "train"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
@@ -34,10 +36,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "inert": set(),
     "printable": set(),
     "wheels": {"errors"},
+    "seeds": set(),
     "records": {"types", "errors", "parquet", "loose_json"},
     "parquet": {"types", "errors", "records"},
     "resume": {"types", "errors", "records"},
     "inputs": {"types", "errors", "records"},
+    "training_rows": {"types"},
     "batch": NOUNS,
     "tools": NOUNS,
     "policy": NOUNS,
@@ -48,9 +52,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "calls": PROTOCOL,
     "evidence": PROTOCOL,
     "agent": PROTOCOL,
-    "judge": PROTOCOL | {"agent"},
+    "judge": PROTOCOL | {"agent", "scoring"},
     "rank": PROTOCOL | {"agent"},
-    "score": PROTOCOL | {"agent"},
+    "scoring": PROTOCOL | {"agent"},
     "filter": JUDGES,
     "server": JUDGES,
     "client": JUDGES,
