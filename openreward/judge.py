@@ -20,6 +20,8 @@ from openreward.counting import unserved
 from openreward.errors import PolicyError, UserError
 from openreward.evidence import trim
 from openreward.policy.base import Policy, Sampling
+from openreward.scoring.records import Score, ScoreSettings
+from openreward.scoring.scorer import Scorer
 from openreward.seeds import derive as derive
 from openreward.tools.base import Tool
 from openreward.tools.tape import Tape
@@ -69,12 +71,15 @@ class Judge:
         settings: JudgeSettings = JudgeSettings(),  # noqa: B008 - frozen
         clock: Clock = time.monotonic,
         tape: Tape | None = None,
+        scoring: ScoreSettings | None = None,
     ) -> None:
         self.policy = policy
         self.tools = tuple(tools)
         self.settings = settings
         self.clock = clock
         self.tape = tape
+        scoring = scoring or ScoreSettings(seed=settings.seed)
+        self.scorer = Scorer(policy, self.tools, scoring, clock=clock, tape=tape)
 
     async def compare(self, query: str, a: str, b: str, *, id: str = "pair") -> Judgment:
         """Which of two answers is better; `winner` 0 is `a`."""
@@ -90,6 +95,12 @@ class Judge:
             "compare_sync was called where an event loop runs, as in a notebook; "
             "use `await judge.compare(...)` there"
         )
+
+    async def score(
+        self, query: str, answer: str, context: str | None = None, *, id: str = "answer"
+    ) -> Score:
+        """Four scores of one answer, and their mean as its reward; see `Scorer.score`."""
+        return await self.scorer.score(query, answer, context, id=id)
 
     async def judge(self, pair: Pair) -> Judgment:
         """Judge a pair. An engine that fails gives status "error" with its fault, no exception."""
