@@ -27,16 +27,14 @@ from openreward.parse import LETTERS
 from openreward.policy.base import Conversation, Generation, Policy, Sampling, ToolStyle
 from openreward.synth.oracle import Oracle, call_text, verdict_span
 from openreward.synth.trajectory_records import (
-    ChatMessage,
     DroppedTrajectory,
     PairTrajectories,
-    Span,
-    TrainingTrajectory,
     TrajectoryReason,
 )
 from openreward.synth.writer import STOPPING
 from openreward.tools.base import Tool
 from openreward.tools.tape import Tape
+from openreward.training_rows import ChatMessage, Span, TrainingTrajectory
 from openreward.types import (
     Message,
     Pair,

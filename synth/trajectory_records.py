@@ -1,17 +1,14 @@
-"""The nouns of warm-start data: a trajectory to train on, and why another one is not used.
+"""What becomes of a pair in making warm-start data, and why a trajectory is not used.
 
-A trajectory is a chat of plain texts: the model's turns as they were generated, calls in them as
-text. A chat template that is given its `messages` and tools writes what the agent loop's token path
-reads, so that training and judging see the same.
+The trajectories that are used are `openreward.training_rows`: the trainer reads them too.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from openreward.types import Record, Role, Usage
+from openreward.training_rows import TrainingTrajectory
+from openreward.types import Record, Usage
 
 TrajectoryReason = Literal[
     "unlabelled",  # a pair that names no better answer
@@ -30,45 +27,6 @@ TrajectoryReason = Literal[
     "control_text",  # a turn holds control strings that are not its own calls and verdict
     "duplicate",  # the same as another one of the pair
 ]
-
-
-class ChatMessage(Record):
-    """One message as chat templates take it."""
-
-    role: Role
-    content: str
-
-
-class Span(Record):
-    """Characters `[start, end)` of the content of message number `message`."""
-
-    message: int = Field(ge=0)
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-
-
-class TrainingTrajectory(Record):
-    """One trajectory to learn from: the loss is on the assistant's messages, without `unlearned`.
-
-    `tools` is the JSON text of the list that a template takes: as nested rows, tools of unlike
-    parameters would be filled up with nulls. The ids are there on the token path if asked for;
-    `mask` is 1 on sampled ones.
-    """
-
-    id: str
-    pair: str
-    order: tuple[int, int]  # the pair's answers as shown
-    label: Literal["A", "B"]  # the better one, as shown
-    source: str
-    teacher: str
-    seed: int
-    messages: tuple[ChatMessage, ...]
-    tools: str
-    unlearned: tuple[Span, ...] = ()
-    own_document: bool | None = None  # whether a search brought the pair's; None: it names none
-    prompt_ids: tuple[int, ...] = ()
-    completion_ids: tuple[int, ...] = ()
-    mask: tuple[int, ...] = ()
 
 
 class DroppedTrajectory(Record):

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from openreward import prompts
-from openreward.errors import MissingExtra, UserError, shorten
+from openreward.errors import UserError, shorten
 from openreward.policy.token_path import find_traits, fit
 from openreward.tools.base import Tool
 from openreward.tools.sources import local_tools
@@ -22,6 +21,7 @@ from openreward.train.engines.in_process import ModelEngine
 from openreward.train.evaluation import HeldOut
 from openreward.train.lengths import Lengths, check_lengths, measure_lengths
 from openreward.train.memory import Memory, estimate
+from openreward.train.model_loading import check_device, load_tokenizer
 from openreward.train.rows import TrainingRows, check_share, read_training_rows
 from openreward.train.settings import GrpoSettings
 from openreward.train.trainer_arguments import check_trainer_keys
@@ -64,13 +64,13 @@ class Prepared(NamedTuple):
 
 def prepare(settings: GrpoSettings, environment: Mapping[str, str]) -> Prepared:
     """Check a run; `environment` is where the launcher says how the model will lie."""
-    _check_device(settings)
+    check_device(settings.device)
     check_trainer_keys(settings)
     check_sampling(settings)
     how = parallelism(environment)
     tools = tuple(local_tools(settings.tools.indexes, settings.tools.passages))
     rows = _rows(settings, tools)
-    tokenizer, config = _load(settings.model.path)
+    tokenizer, config = load_tokenizer(settings.model.path)
     context = _context(settings, config)
     engine = make_engine(settings, tokenizer, context)
     check_parallelism(engine.name, engine.in_process, how)
@@ -96,16 +96,6 @@ def parallelism(environment: Mapping[str, str]) -> Parallelism:
     )
 
 
-def _check_device(settings: GrpoSettings) -> None:
-    import torch
-
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "device: expected a CUDA device, got none that torch can use; install a CUDA build of "
-            "torch, or set device=cpu"
-        )
-
-
 def _rows(settings: GrpoSettings, tools: Sequence[Tool]) -> TrainingRows:
     names = [tool.spec.name for tool in tools]
     data = settings.data
@@ -114,34 +104,6 @@ def _rows(settings: GrpoSettings, tools: Sequence[Tool]) -> TrainingRows:
     )
     check_share(rows, data.unusable_share)
     return rows
-
-
-def _load(path: str) -> tuple[Any, Any]:
-    """Tokenizer and configuration, without the weights."""
-    from transformers import AutoConfig, AutoTokenizer
-
-    if not Path(path).expanduser().is_dir() and path.startswith((".", "/", "~")):
-        raise UserError(f"model.path: expected a folder with a model, got {shorten(path)}")
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
-        config = AutoConfig.from_pretrained(path)
-    except ImportError as error:
-        raise MissingExtra(f"model.path: {shorten(error, 200)}") from None
-    except (OSError, ValueError) as error:
-        why = shorten(str(error).split("\n")[0], 200)
-        raise UserError(f"model.path: {shorten(path)} cannot be loaded: {why}") from None
-    if not tokenizer.chat_template:
-        raise UserError(
-            f"model.path: expected a tokenizer with a chat template, {shorten(path)} has none; "
-            "take an instruct model"
-        )
-    if tokenizer.pad_token_id is None or tokenizer.pad_token_id == tokenizer.eos_token_id:
-        got = "none" if tokenizer.pad_token_id is None else "the end token, which must be learned"
-        raise UserError(
-            f"model.path: expected a tokenizer with a padding token of its own, got {got}; name "
-            "another special token in tokenizer_config.json (pad_token)"
-        )
-    return tokenizer, config
 
 
 def _context(settings: GrpoSettings, config: Any) -> int:

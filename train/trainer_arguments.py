@@ -1,9 +1,10 @@
-"""From the settings to TRL's GRPOConfig: its own keys are checked, what is ours is set here."""
+"""From the settings to TRL's configs: their own keys are checked, what is ours is set here."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from openreward.errors import UserError, shorten
@@ -12,42 +13,50 @@ from openreward.train.settings import OURS, GrpoSettings
 
 def check_trainer_keys(settings: GrpoSettings) -> None:
     """Raise `UserError` for a key under `trainer` that GRPOConfig lacks or that is ours to set."""
-    from trl import GRPOConfig
+    check_keys_of("GRPOConfig", settings.trainer, OURS)
 
-    known = {field.name for field in dataclasses.fields(GRPOConfig)}
-    for key in settings.trainer:
-        if key in OURS:
-            raise UserError(f"trainer.{key} is set by {OURS[key]}; take it out of trainer")
+
+def check_keys_of(config: str, given: Mapping[str, object], ours: Mapping[str, str]) -> None:
+    """The same for a config class of TRL; `ours` are keys with what sets them."""
+    import trl
+
+    known = {field.name for field in dataclasses.fields(getattr(trl, config))}
+    for key in given:
+        if key in ours:
+            raise UserError(f"trainer.{key} is set by {ours[key]}; take it out of trainer")
         if key not in known:
-            near = difflib.get_close_matches(key, known - set(OURS), n=1, cutoff=0.5)
+            near = difflib.get_close_matches(key, known - set(ours), n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else "see TRL's documentation"
             raise UserError(
-                f"expected keys of TRL's GRPOConfig under trainer, got {shorten(key)}; {hint}"
+                f"expected keys of TRL's {config} under trainer, got {shorten(key)}; {hint}"
             )
 
 
-def trainer_arguments(settings: GrpoSettings, context: int) -> Any:
-    """A GRPOConfig; raises `UserError` for a value that it refuses."""
-    from trl import GRPOConfig
-
+def made(config: Any, arguments: Mapping[str, Any]) -> Any:
+    """A config of TRL; raises `UserError` for a value that it refuses."""
     try:
-        return GRPOConfig(**arguments(settings, context))
+        return config(**arguments)
     except (TypeError, ValueError) as error:
         raise UserError(f"trainer: TRL refuses these settings: {shorten(error, 300)}") from None
 
 
-def arguments(settings: GrpoSettings, context: int) -> dict[str, Any]:
-    """The keys of GRPOConfig as they are set; what the user wrote comes over our defaults."""
-    defaults: dict[str, Any] = {
+def common_arguments(dtype: str) -> dict[str, Any]:
+    """Our defaults for every trainer."""
+    return {
         "report_to": [],
         "logging_steps": 1,
         "save_steps": 10,
         "save_total_limit": 2,
-        "bf16": settings.model.dtype == "bfloat16",
-        "fp16": settings.model.dtype == "float16",
-        "log_completions": False,
+        "bf16": dtype == "bfloat16",
+        "fp16": dtype == "float16",
         "disable_tqdm": True,
     }
+
+
+def trainer_arguments(settings: GrpoSettings, context: int) -> Any:
+    """A GRPOConfig; what the user wrote comes over our defaults, what is ours over that."""
+    from trl import GRPOConfig
+
     ours: dict[str, Any] = {
         "output_dir": str(settings.output),
         "seed": settings.seed,
@@ -59,7 +68,8 @@ def arguments(settings: GrpoSettings, context: int) -> dict[str, Any]:
         "remove_unused_columns": False,
         **_vllm(settings),
     }
-    return {**defaults, **settings.trainer, **ours}
+    common = common_arguments(settings.model.dtype)
+    return made(GRPOConfig, {**common, **settings.trainer, **ours})
 
 
 def _vllm(settings: GrpoSettings) -> dict[str, Any]:

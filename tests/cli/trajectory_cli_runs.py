@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from openreward.records import Row, read_jsonl
-from openreward.synth.trajectory_records import TrainingTrajectory
+from openreward.training_rows import TrainingTrajectory
 
 TUTOR = '''
 """Searches for the last word of the question, and prefers the answer with "good" in it."""

@@ -16,9 +16,9 @@ from openreward.inert import inert
 from openreward.policy.template import ChatTemplate
 from openreward.synth.oracle import call_text
 from openreward.synth.trajectories import Teaching, TeachingSettings
-from openreward.synth.trajectory_records import TrainingTrajectory
 from openreward.tools.base import Found, Tool, tool
 from openreward.tools.static import StaticSearch
+from openreward.training_rows import TrainingTrajectory
 from openreward.types import Message, ToolSpec
 
 sys.path.insert(0, str(Path(__file__).parent))

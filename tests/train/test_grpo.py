@@ -24,6 +24,7 @@ import launched  # noqa: E402
 import tiny  # noqa: E402
 
 from openreward.train import grpo  # noqa: E402
+from openreward.train.program import SETTINGS_FILE  # noqa: E402
 
 Change = Callable[[Path], list[str]]
 
@@ -206,7 +207,7 @@ def test_an_output_that_holds_a_run_is_not_written_over(
 
     words = words_of(folder, tmp_path / "out")
     settings = read_settings(launched.CONFIG, words, GrpoSettings)
-    write_settings(settings, tmp_path / "out" / grpo.SETTINGS_FILE)
+    write_settings(settings, tmp_path / "out" / SETTINGS_FILE)
     assert grpo.main(["--config", str(launched.CONFIG), *words]) == 2
     assert "--resume goes on with it" in capsys.readouterr().err
     other = [*words, "--resume", "reward.tool_weight=0.9"]
