@@ -35,7 +35,20 @@ def make_engine(settings: GrpoSettings, tokenizer: Any, context: int) -> Rollout
             adapters=_shared(settings) if trained else None,
             run=_run_name(settings),
         )
+    if chosen.name == "llama.cpp" and chosen.gguf is not None:
+        from openreward.train.engines.llama import LlamaEngine
+
+        _adapters_only(settings)
+        return LlamaEngine(chosen.gguf, slots=chosen.slots, context=min(context, 1 << 15))
     raise UserError(f"engine.name: {chosen.name} is not built")
+
+
+def _adapters_only(settings: GrpoSettings) -> None:
+    if settings.model.lora is None and settings.model.adapter is None:
+        raise UserError(
+            "engine llama.cpp takes adapters alone: expected model.lora or model.adapter, got "
+            "neither; set one, or use engine transformers"
+        )
 
 
 def _shared(settings: GrpoSettings) -> Path:

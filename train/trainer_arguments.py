@@ -75,8 +75,6 @@ def trainer_arguments(settings: GrpoSettings, context: int) -> Any:
 def _vllm(settings: GrpoSettings) -> dict[str, Any]:
     """TRL moves full weights to a vLLM itself; adapters are loaded by our engine."""
     engine, adapter = settings.engine, settings.model.lora or settings.model.adapter
-    if engine.name == "vllm-in-process":
-        return {"use_vllm": True, "vllm_mode": "colocate"}
     if engine.name == "vllm-server" and not adapter:
         return {"use_vllm": True, "vllm_mode": "server", "vllm_server_base_url": engine.url}
     return {"use_vllm": False}

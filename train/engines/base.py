@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 from openreward.errors import UserError
 from openreward.policy.base import Policy
 
-EngineName = Literal["transformers", "vllm-server", "vllm-in-process", "llama.cpp", "scripted"]
+EngineName = Literal["transformers", "vllm-server", "llama.cpp", "scripted"]
 
 
 class RolloutEngine(Protocol):
