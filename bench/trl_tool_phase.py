@@ -128,6 +128,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.2)
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--kind", choices=("async", "sync"), default="async")
+    parser.add_argument("--prompt", type=Path, help="a JSON file of messages to begin with")
     chosen = parser.parse_args()
 
     import datasets
@@ -142,6 +143,8 @@ def main() -> None:
     tokenizer = make_tokenizer()
     tool = make_tool(chosen.kind, chosen.delay, called)
     prompt = [{"role": "user", "content": "How tall is it?"}]
+    if chosen.prompt:
+        prompt = json.loads(chosen.prompt.read_text())
     with tempfile.TemporaryDirectory() as folder:
         config = trl.GRPOConfig(
             output_dir=folder,
@@ -165,10 +168,13 @@ def main() -> None:
             reward_funcs=lambda completions, **_: [float(len(str(c)) % 2) for c in completions],
             tools=[tool],
         )
+        started = time.perf_counter()
         trainer.train()
+        step = time.perf_counter() - started - spent["generation"]
     assert len(called) == chosen.rollouts * chosen.turns, len(called)
     result = {
         "seconds_a_turn": spent["loop"] / chosen.turns,
+        "seconds_a_step": step,
         "calls": len(called),
         "patched": PATCHED,
         "versions": {each.__name__: each.__version__ for each in (trl, torch, transformers)},

@@ -1,7 +1,7 @@
 """The public fake of an engine: it says what it is told, in token ids, with logprobs.
 
-For tests, dry runs and benchmarks of a trainer. Without a model its logprobs are `logprob` for each
-token; given one by `update`, they are the model's own, from one forward pass.
+For tests, dry runs and benchmarks of a trainer. Its logprobs are the model's own, from a forward
+pass, once it was given one; with `logprob`, that number for each token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ScriptedEngine:
         say: Say,
         *,
         context: int = 100_000,
-        logprob: float = -1.0,
+        logprob: float | None = None,
         shift: float = 0.0,
     ) -> None:
         self._engine = _Script(tokenizer, context, say, logprob, shift)
@@ -46,7 +46,7 @@ class ScriptedEngine:
         return TokenPolicy(self._engine, "scripted", await find_traits(self._engine))
 
     async def update(self, model: object, step: int, state: object | None = None) -> None:
-        """From now on the logprobs are this model's."""
+        """From now on the logprobs are this model's, if none was given."""
         self.updates.append(step)
         self._engine.model = model
 
@@ -62,7 +62,7 @@ class _Script(ModelEngine):
     name = "scripted"
 
     def __init__(
-        self, tokenizer: Any, context: int, say: Say, logprob: float, shift: float
+        self, tokenizer: Any, context: int, say: Say, logprob: float | None, shift: float
     ) -> None:
         super().__init__(tokenizer, context)
         self._say = say
@@ -74,7 +74,7 @@ class _Script(ModelEngine):
         text = self._say(self._tokenizer.decode(list(ids)), sampling.seed)
         said = self._tokenizer.encode(text, add_special_tokens=False)
         made = [*said, self._tokenizer.eos_token_id][:max_tokens]
-        logprobs = [self._logprob] * len(made) if self.model is None else self._own(ids, made)
+        logprobs = self._logprobs(ids, made)
         ended = len(made) > len(said)
         return Completed(
             text=text if ended else self._tokenizer.decode(made),
@@ -84,7 +84,9 @@ class _Script(ModelEngine):
             usage=Usage(prompt_tokens=len(ids), completion_tokens=len(made)),
         )
 
-    def _own(self, ids: Sequence[int], made: Sequence[int]) -> list[float]:
+    def _logprobs(self, ids: Sequence[int], made: Sequence[int]) -> list[float]:
+        if self._logprob is not None or self.model is None:
+            return [self._logprob or -1.0] * len(made)
         import torch
 
         whole = torch.tensor([[*ids, *made]], device=self.model.device)  # (1, T)
