@@ -7,9 +7,11 @@ who reads decides. Only a file that cannot be read at all raises `RecordError`. 
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import os
+import stat
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
@@ -113,12 +115,8 @@ def explain(error: ValidationError) -> str:
 
 def describe_file(path: Path) -> DataFile:
     """Size, sum and lines of a file, read once from beginning to end."""
+    check_readable_twice(path)
     digest, size, lines, block = hashlib.sha256(), 0, 0, b""
-    if not os.path.isfile(path) and os.path.exists(path) and not path.is_dir():
-        raise RecordError(
-            f"{path}: expected a file, got a device or a pipe, which cannot be read twice; "
-            "save what it gives as a file"
-        )
     try:
         with path.open("rb") as file:
             while more := file.read(1 << 20):
@@ -139,8 +137,23 @@ def describe_file(path: Path) -> DataFile:
     )
 
 
+def check_readable_twice(path: Path) -> None:
+    """Refuse a device or a pipe, before anything is read from it. What is not there passes."""
+    if not os.path.isfile(path) and os.path.exists(path) and not os.path.isdir(path):
+        raise RecordError(
+            f"{path}: expected a file, got a device or a pipe, which cannot be read twice; "
+            "save what it gives as a file"
+        )
+
+
 def open_bytes(path: Path) -> BinaryIO:
-    """A file as bytes, unpacked when its name ends in .gz or .bz2; raises `OSError`."""
+    """A file as bytes, unpacked when its name ends in .gz or .bz2; raises `OSError`.
+
+    A pipe may be read, once; a device is refused, since one such as /dev/zero never ends a line.
+    """
+    kind = path.stat().st_mode
+    if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+        raise OSError(errno.EINVAL, "expected a file, got a device")
     if path.suffix == ".bz2":
         return cast(BinaryIO, bz2.open(path))
     return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -174,6 +176,28 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         with pytest.raises(RecordError) as caught:
             read()
         assert str(caught.value).startswith(expected)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+@pytest.mark.parametrize("name", ["z.jsonl", "z.json", "z.jsonl.gz", "z.parquet"])
+def test_a_link_to_a_device_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.symlink_to("/dev/zero")  # an endless line
+    for read in (lambda: list(read_rows(path, Pair)), lambda: describe_file(path)):
+        with pytest.raises(RecordError) as caught:
+            read()
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_pipe_can_be_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.jsonl"
+    os.mkfifo(path)
+    line = b'{"id":"a","source":"s","title":"t","text":"x"}\n'
+    with ThreadPoolExecutor() as pool:
+        pool.submit(path.write_bytes, line)
+        assert len(list(read_rows(path, Document))) == 1
+    with pytest.raises(RecordError, match="a device or a pipe, which cannot be read twice"):
+        describe_file(path)
 
 
 def test_a_file_is_described_by_sum_size_and_lines(tmp_path: Path) -> None:

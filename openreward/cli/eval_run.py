@@ -38,7 +38,7 @@ from openreward.judge import Judge, JudgeSettings
 from openreward.loose_json import clean, clean_text
 from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
-from openreward.records import DataFile, Row, RowError
+from openreward.records import DataFile, Row, RowError, check_readable_twice
 from openreward.resume import Manifest
 
 NO_TOOLS = "no-tools"
@@ -93,6 +93,8 @@ def read_data(benchmark: Benchmark, source: Path | str, plan: Plan) -> Data:
     errors: list[RowError] = []
     left_out: dict[str, int] = {}
     digest = hashlib.sha256()
+    if isinstance(source, Path):
+        check_readable_twice(source)
 
     def rows() -> Rows:
         for row in benchmark.load(source):

@@ -66,6 +66,17 @@ def test_odd_names_and_groups_are_inert_everywhere(tmp_path: Path) -> None:
     assert report(tmp_path).judges[0].name == ODD
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
+def test_data_that_is_a_device_or_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.json")
+    for name in ("zero.json", "pipe.json"):
+        run = evaluate(tmp_path, *flags(tmp_path / name))
+        assert (run.returncode, run.stdout) == (2, "")
+        assert f"{name}: expected a file, got a device or a pipe" in run.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_without_a_utf8_form_do_not_end_a_run(tmp_path: Path) -> None:
     data = write(tmp_path, pandalm_rows(4))
     odd = tmp_path / f"{NOT_UTF8}.json"
