@@ -145,7 +145,7 @@ def _each_once(given: Sequence[Stated], most: int) -> tuple[tuple[Stated, ...], 
     kept = tuple(different.values())
     notes = []
     if len(kept) < len(given):
-        notes.append(f"{len(given) - len(kept)} statements repeat an earlier one")
+        notes.append(f"{len(given) - len(kept)} of {len(given)} statements repeat an earlier one")
     if len(kept) > most:
-        notes.append(f"{len(kept)} statements, of which the first {most} are checked")
+        notes.append(f"of {len(kept)} statements the first {most} are checked")
     return kept[:most], tuple(notes)

@@ -7,12 +7,14 @@ endpoint (`openreward.policy.embeddings`) or a local model (`openreward.tools.em
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from openreward.errors import UserError, shorten
-from openreward.scoring.bm25 import Bm25
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from openreward.scoring.bm25 import Bm25
 
 
 class Hit(NamedTuple):
@@ -67,6 +69,8 @@ class Bm25Retriever:
 
     async def open(self, pieces: Sequence[str]) -> Opened:
         """An index in memory."""
+        from openreward.scoring.bm25 import Bm25  # tantivy: not before a context is given
+
         return _Words(Bm25(pieces))
 
 
@@ -109,16 +113,22 @@ class _Vectors:
 
 
 async def _embedded(embedder: Embedder, texts: Sequence[str]) -> np.ndarray:
+    import numpy as np
+
     if not texts:
         return np.zeros((0, 0))
-    vectors = np.asarray(await embedder.embed(texts), dtype=np.float64)  # (N, D)
-    if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+    given = await embedder.embed(texts)
+    lengths = {len(vector) for vector in given}
+    if len(given) != len(texts) or len(lengths) != 1:
         raise UserError(
-            f"{shorten(embedder.name)}: expected {len(texts)} vectors of finite numbers, all of "
-            f"one length, got an array of shape {vectors.shape}"
+            f"{shorten(embedder.name)}: expected {len(texts)} vectors of one length, got "
+            f"{len(given)} of the lengths {sorted(lengths)[:5]}"
         )
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
+    vectors = np.asarray(given, dtype=np.float64)  # (N, D)
+    if not np.isfinite(vectors).all():
+        raise UserError(f"{shorten(embedder.name)}: expected finite numbers, got others")
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(norms > 0, norms, 1.0))
 
 
 def _top(scores: Sequence[float], k: int, above: float) -> Nearest:
