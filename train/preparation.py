@@ -24,6 +24,7 @@ from openreward.train.memory import Memory, estimate
 from openreward.train.model_loading import check_device, load_tokenizer
 from openreward.train.rows import TrainingRows, check_share, read_training_rows
 from openreward.train.settings import GrpoSettings
+from openreward.train.template_check import TemplateCheck, check_template
 from openreward.train.trainer_arguments import check_trainer_keys
 from openreward.types import Task
 
@@ -39,6 +40,7 @@ class Prepared(NamedTuple):
     tokenizer: Any
     config: Any  # transformers' of the model
     context: int
+    template: TemplateCheck
     lengths: Lengths
     engine: RolloutEngine
     held_out: HeldOut | None
@@ -53,6 +55,7 @@ class Prepared(NamedTuple):
             f"{len(self.rows.unusable)} unusable",
             *(f"  {each.file}, {each.message}" for each in self.rows.unusable[:10]),
             f"tools: {', '.join(tool.spec.name for tool in self.tools) or 'none'}",
+            self.template.words(),
             f"prompts: {found.longest} tokens at most (row {shorten(found.row)}), "
             f"{found.mean:.0f} on average, {found.frame} of them instructions",
             f"room: {min(settings.rollout.limits.total_tokens, self.context)} tokens a trajectory",
@@ -75,11 +78,22 @@ def prepare(settings: GrpoSettings, environment: Mapping[str, str]) -> Prepared:
     engine = make_engine(settings, tokenizer, context)
     check_parallelism(engine.name, engine.in_process, how)
     asyncio.run(engine.check())
+    template = asyncio.run(check_template(tokenizer))
     lengths = _lengths(settings, rows, tokenizer, tools, context)
     held_out = _held_out(settings, tools)
     memory = _memory(settings, config, lengths, how)
     return Prepared(
-        settings, rows, tools, tokenizer, config, context, lengths, engine, held_out, memory
+        settings,
+        rows,
+        tools,
+        tokenizer,
+        config,
+        context,
+        template,
+        lengths,
+        engine,
+        held_out,
+        memory,
     )
 
 

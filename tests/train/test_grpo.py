@@ -226,6 +226,7 @@ def test_a_dry_run_says_what_it_found_and_loads_nothing(
     assert grpo.main(["--config", str(launched.CONFIG), *words]) == 0
     told = capsys.readouterr().err
     assert "data: 12 rows of 6 pairs, 0 unusable" in told
+    assert "template: appends only" in told
     assert "engine: transformers" in told
     assert "memory, estimated:" in told
     assert not (tmp_path / "out").exists()
