@@ -16,12 +16,13 @@ import json
 import logging
 import signal
 import sys
-from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from openreward.cli.stdout import guarded_stdout
 
 COMMANDS = {
     "judge": "Judge pairs of answers, one or a file of them, with evidence.",
@@ -129,15 +130,21 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """What the installed command and `python -m openreward.cli.main` run."""
-    if isinstance(sys.stdout, TextIOWrapper):  # else a name or a sign that it has not ends the run
-        sys.stdout.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; it stays so, but
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # asyncio sets its handler, so
         signal.signal(signal.SIGINT, signal.default_int_handler)  # that SIGTERM can call it
     signal.signal(signal.SIGTERM, _as_interrupt)
     # What a stranger's server breaks becomes a typed error; the client's log would show it raw.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
-    app()
+    try:
+        with guarded_stdout():
+            app()
+    except Exception as error:
+        code = getattr(error, "exit_code", None)  # of standard output, full outside of a command
+        if code is None:
+            raise
+        show_error(error, "--json" in sys.argv)
+        sys.exit(code)
 
 
 if __name__ == "__main__":

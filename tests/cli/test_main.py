@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,39 @@ def test_an_error_is_one_object_with_json(tmp_path: Path) -> None:
         "kind": "RecordError",
         "exit_code": 2,
     }
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("synth", "--help"), ("doctor",), ("doctor", "--json")],
+)
+def test_a_full_output_is_one_line_and_code_2(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "openreward.cli.main", *arguments]
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False
+        )
+    said = "standard output: cannot be written: No space left on device; make room"
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+    assert said in run.stderr
+    assert run.stderr.startswith('{"error": ' if "--json" in arguments else "error: ")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("doctor",), ("show", "rows.jsonl")])
+def test_an_output_whose_reader_has_gone_ends_silently(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "openreward.cli.main", *arguments]
+    read, written = os.pipe()
+    os.close(read)
+    try:
+        run = subprocess.run(
+            command, stdout=written, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False
+        )
+    finally:
+        os.close(written)
+    assert "Traceback" not in run.stderr
+    assert "BrokenPipe" not in run.stderr
+    assert (run.returncode, run.stderr.count("\n")) == ((2, 1) if "show" in arguments else (1, 0))
