@@ -26,6 +26,7 @@ from openreward.cli.stdout import guarded_stdout
 
 COMMANDS = {
     "judge": "Judge pairs of answers, one or a file of them, with evidence.",
+    "score": "Score answers about long documents in four dimensions.",
     "eval": "Measure judges on a benchmark; compare and correlate reports.",
     "search": "Try a tool by hand: a source's, or an MCP server's.",
     "show": "Show one judgment: turns, searches, passages, verdict.",

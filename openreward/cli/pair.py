@@ -40,7 +40,7 @@ def read_pair(flags: PairFlags) -> PairRow:
     if sum(file == "-" for _, file in flags) > 1:
         raise UserError("standard input (-) can be only one of --query-file, --a-file and --b-file")
     query, a, b = (
-        _read(name, *given) for name, given in zip(("query", "a", "b"), flags, strict=True)
+        read_text(name, *given) for name, given in zip(("query", "a", "b"), flags, strict=True)
     )
     try:
         return PairRow.model_validate({"query": query, "responses": [a, b]})
@@ -48,7 +48,8 @@ def read_pair(flags: PairFlags) -> PairRow:
         raise UserError(explain(error)) from None
 
 
-def _read(name: str, text: str | None, file: str | None) -> str:
+def read_text(name: str, text: str | None, file: str | None) -> str:
+    """A text that two flags give, as it is or by the file it is in."""
     if (text is None) == (file is None):
         got = "neither" if text is None else "both"
         raise UserError(f"expected --{name} TEXT or --{name}-file FILE, got {got}")
