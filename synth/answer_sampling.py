@@ -1,5 +1,8 @@
 """Several answers to each prompt, sampled from one or more writers: what preferences are made of.
 
+A row's `context` is a document that the question is about: writers read it before the question, and
+it stays beside the answers, so that they can be scored by it.
+
 A row holds every answer with what became of it; only those that are `ok` are worth a score. Scores
 are a judge's: rows of `{"id", "scores"}` (`openreward.synth.scored`), in the order of the answers.
 """
@@ -35,7 +38,9 @@ class AskedPrompt(Record):
     """A prompt with its id."""
 
     id: str = Field(min_length=1)
-    prompt: tuple[Said, ...]
+    prompt: tuple[Said, ...]  # as the writers get it
+    query: str | None = None  # without the context, where there is one
+    context: str | None = None
 
 
 class SampledAnswer(Record):
@@ -53,6 +58,8 @@ class AnswerRow(Record):
 
     id: str
     prompt: tuple[Said, ...]
+    query: str | None = None
+    context: str | None = None
     answers: tuple[SampledAnswer, ...]
     usage: Usage = Usage()
     seconds: float = 0.0
@@ -100,6 +107,8 @@ class AnswerSampling:
         return AnswerRow(
             id=asked.id,
             prompt=asked.prompt,
+            query=asked.query,
+            context=asked.context,
             answers=answers,
             usage=total_usage([each.usage for each in made]),
             seconds=round(self.clock() - started, 3),
@@ -114,9 +123,23 @@ def asked_prompts(
         if isinstance(row, RowError):
             yield row
             continue
-        said = row.record.conversation
+        said, query, context = row.record.conversation, None, row.record.context
+        if context and context.strip():
+            query = row.record.question or row.record.text()
+            if context not in said[-1].content:  # a prompt may hold its document already
+                said = _behind(context, said)
         id = row.record.id or content_id([each.model_dump() for each in said], None)
-        yield Row(row.line, AskedPrompt(id=id, prompt=said), row.place)
+        yield Row(
+            row.line,
+            AskedPrompt(id=id, prompt=said, query=query, context=context if query else None),
+            row.place,
+        )
+
+
+def _behind(context: str, said: tuple[Said, ...]) -> tuple[Said, ...]:
+    """The conversation with the document before its last question."""
+    *before, last = said
+    return (*before, last.model_copy(update={"content": f"{context}\n\n{last.content}"}))
 
 
 def measured(row: AnswerRow) -> Measure:

@@ -13,7 +13,7 @@ from openreward.errors import shorten
 from openreward.synth.near_duplicates import overlap
 from openreward.synth.pair_phrases import declines, reveals_its_text, tells_its_text
 from openreward.synth.pair_records import AnswerText, PairReason, PairSettings, Problem, Support
-from openreward.synth.scenario_language import read_language
+from openreward.synth.scenario_language import is_western, read_language
 from openreward.synth.scenario_parse import is_refusal
 from openreward.synth.support import support
 from openreward.synth.support_words import read_sentences, weights
@@ -49,7 +49,7 @@ def check_query(query: str, document: str, title: str, settings: PairSettings) -
         return Problem("self_revealing", shorten(revealing))
     if not _weights(query) & _weights(f"{title}\n{document}"):
         return Problem("off_document", "no word of weight in common")
-    return _foreign("query", query, settings)
+    return _foreign("query", query, settings) or _strange("query", query, document, settings)
 
 
 def measure(text: str, document: str, query: str) -> tuple[Support, float]:
@@ -75,6 +75,10 @@ def check_answers(
         or _check_words(answers)
         or _check_copies(answers, measured, settings)
         or next(filter(None, (_foreign(n, a.text, settings) for n, a in answers.items())), None)
+        or next(
+            filter(None, (_strange(n, a.text, document, settings) for n, a in answers.items())),
+            None,
+        )
         or _check_positive(positive, measured["positive"][0], settings)
         or _check_negative(negative, measured["negative"][0], settings)
     )
@@ -160,6 +164,15 @@ def _measured(answer: AnswerText, document: str, query: str) -> tuple[Support, f
 def _foreign(what: str, text: str, settings: PairSettings) -> Problem | None:
     found = read_language(text) if settings.language == "english" else None
     return Problem("language", f"{what}: {found.why}") if found and not found.english else None
+
+
+def _strange(what: str, text: str, document: str, settings: PairSettings) -> Problem | None:
+    """Letters of a script that English takes no words from, and that the document lacks."""
+    if settings.language != "english":
+        return None
+    known = set(document)
+    found = [char for char in text if char not in known and not is_western(char)]
+    return Problem("language", f"{what}: {shorten(''.join(found))} in it") if found else None
 
 
 def _listed(missing: Sequence[str]) -> str:

@@ -29,8 +29,12 @@ _CITING = (
     rf"|\bth(?:is|ese) (?:{_ANY}|paragraph|research|report)\b"
     rf"|\bas per the {_ONE}\b(?! of\b)|\b(?:from|in) the {_ONE}(?=[,;:])"
 )
+_FRAME = (  # of the prompt itself, which small writers repeat
+    r"###|\blines? (?:that )?(?:begins?|starts?|beginning|starting) with\b"
+    r"|\b(?:the|this) material (?:between|above|below|given|provided)\b"
+)
 _QUERY = re.compile(
-    rf"{_CITING}"
+    rf"{_CITING}|{_FRAME}"
     rf"|\bthe {_ANY}(?=\W*$|[,;:]| (?:{_SAYS}|about|above)\b)"
     rf"|\b(?:mentioned|described|stated|discussed|presented|shown) (?:above|here|in the {_ANY})\b"
     r"|\bthe authors?\b(?! (?:of\b|(?-i:[A-Z])))"
@@ -48,7 +52,7 @@ _DECLINING = (
     r"(?:provide|mention|contain|include|specify|give|state|say)\b)"
 )
 _ANSWER = re.compile(
-    rf"{_CITING}|{_DECLINING}"
+    rf"{_CITING}|{_FRAME}|{_DECLINING}"
     rf"|\b(?:the|this) (?:{_GIVEN} )?(?:{_ANY}|context|paragraph|authors?) {_SAYS}\b"
     rf"|\bin the present {_ONE}\b"
     r"|\b(?:as|i am|i['’]m) (?:just |only )?an? "

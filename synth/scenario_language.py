@@ -75,5 +75,11 @@ def _count(words: list[str], known: frozenset[str]) -> int:
 
 
 @lru_cache(maxsize=4096)
+def is_western(char: str) -> bool:
+    """Whether it is no letter, or one of Latin or Greek, whose letters formulas use."""
+    name = unicodedata.name(char, "")
+    return not char.isalpha() or char.isascii() or "LATIN" in name or "GREEK" in name
+
+
 def _is_latin(char: str) -> bool:
     return char.isascii() or "LATIN" in unicodedata.name(char, "")

@@ -28,6 +28,8 @@ class PromptRow(BaseModel):
 
     id: str | None = None
     conversation: tuple[Said, ...]
+    context: str | None = None  # a document that the prompt is about, where a row has one
+    question: str | None = None  # the bare question, where that stands as `query`
 
     @model_validator(mode="before")
     @classmethod
@@ -43,7 +45,9 @@ class PromptRow(BaseModel):
             id = str(id)
         if id == "":
             raise ValueError("field id: expected text, got an empty one; leave it out")
-        return {"id": id, "conversation": _conversation(key, row[key])}
+        texts = {"context": row.get("context"), "question": row.get("query")}
+        long = {name: text for name, text in texts.items() if isinstance(text, str)}
+        return {"id": id, "conversation": _conversation(key, row[key]), **long}
 
     def text(self) -> str:
         """The conversation as one text."""

@@ -28,6 +28,7 @@ class _Answer(BaseModel):
 
     text: str
     status: str = "ok"
+    writer: str | None = None
 
 
 _ANSWERS = TypeAdapter[dict[str, str] | list[str | _Answer]](dict[str, str] | list[str | _Answer])
@@ -37,6 +38,7 @@ class _Listed(NamedTuple):
     names: list[Name]
     texts: list[str]
     usable: list[bool]
+    writers: list[str]  # who wrote each; the name of an answer that has one
 
 
 class ScoredRow(BaseModel):
@@ -46,6 +48,8 @@ class ScoredRow(BaseModel):
 
     id: str | None
     prompt: tuple[Said, ...]
+    query: str  # the question without its context
+    context: str | None
     answers: _Listed
     scores: GivenScores | None = None
     ranking: Ranking | None = None
@@ -62,6 +66,8 @@ class ScoredRow(BaseModel):
         return {
             "id": prompt.id,
             "prompt": prompt.conversation,
+            "query": prompt.question or prompt.text(),
+            "context": prompt.context,
             "answers": _listed(row),
             "scores": row.get("scores"),
             "ranking": row.get("ranking"),
@@ -79,7 +85,7 @@ def scored_answers(row: ScoredRow, given: Scores | None, *, ranked: bool = True)
 
     Raises `ValueError` where they do not fit the answers.
     """
-    names, texts, usable = row.answers
+    names, texts, usable, _ = row.answers
     found: tuple[float | None, ...] = (None,) * len(texts)
     if given is not None:
         found = align(given, names)
@@ -102,7 +108,8 @@ def _listed(row: Mapping[object, object]) -> _Listed:
             f"got {shorten(value)}"
         ) from None
     if isinstance(answers, dict):
-        return _Listed([*answers], [*answers.values()], [True] * len(answers))
+        return _Listed([*answers], [*answers.values()], [True] * len(answers), [*answers])
     texts = [each if isinstance(each, str) else each.text for each in answers]
     usable = [isinstance(each, str) or each.status == "ok" for each in answers]
-    return _Listed([*range(len(answers))], texts, usable)
+    writers = ["" if isinstance(each, str) else each.writer or "" for each in answers]
+    return _Listed([*range(len(answers))], texts, usable, writers)

@@ -89,6 +89,10 @@ def test_a_document_in_any_language_is_taken_when_asked_for() -> None:
         ),
         ("Wie hat die Ostra gearbeitet und was ist aus der Mühle geworden?", "language"),
         ("奥斯特拉磨坊是怎样工作的 Ostra？", "language"),
+        (
+            "How does the mill on the Ostra\u0e35\u0e22 work?",
+            Problem("language", "query: 'ย' in it"),
+        ),
     ],
 )
 def test_queries_that_are_unfit(query: str, expected: Problem | str) -> None:
@@ -130,6 +134,7 @@ def test_queries_that_are_unfit(query: str, expected: Problem | str) -> None:
             POSITIVE + " It is old.",
             Problem("same_answer", "0.95 of their runs of 3 words in common"),
         ),
+        (POSITIVE, NEGATIVE + " Its ролии turn.", Problem("language", "negative: 'ролии' in it")),
         (POSITIVE, "Die Mühle ist nicht alt und wird von der Stadt auch nicht " * 4, "language"),
         (
             POSITIVE.replace("1906", "1916"),

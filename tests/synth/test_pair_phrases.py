@@ -27,6 +27,8 @@ from openreward.synth.pair_phrases import declines, reveals_its_text, tells_its_
         "From the passage, how does the mill work?",
         "As per the document, how does the mill work?",
         "Summarise the main points of the passage.",
+        "Compare the material between the lines that begin with `explosion:`.",
+        "What do the lines beginning with ### say of the mill?",
     ],
 )
 def test_queries_that_speak_of_their_text_are_revealing(query: str) -> None:
@@ -53,6 +55,8 @@ def test_queries_that_speak_of_their_text_are_revealing(query: str) -> None:
         "What does the study of rocks show about the past?",
         "How did the Warren report describe the facts that witnesses gave?",
         "In this context, how do mills and dams differ?",
+        "Which material strengthens the dam, and what is the material made of?",
+        "Which railway lines begin at the mill?",
     ],
 )
 def test_queries_about_texts_as_such_are_not(query: str) -> None:
