@@ -98,11 +98,7 @@ class ResultFiles:
     """
 
     def __init__(self, *paths: Path, replace: bool = False) -> None:
-        for path in paths:
-            if not replace and os.path.lexists(path):
-                raise RecordError(
-                    f"{path}: exists already; name another output, or move it out of the way"
-                )
+        self.check(*paths, replace=replace)
         self._files = dict[Path, WholeFile]()
         with ExitStack() as undo:
             for path in paths:
@@ -112,6 +108,15 @@ class ResultFiles:
                     raise _unwritable(path, error) from None
                 undo.callback(self._files[path].forget)
             self._undo = undo.pop_all()
+
+    @staticmethod
+    def check(*paths: Path, replace: bool = False) -> None:
+        """Raise `RecordError` where one exists and is not to be replaced."""
+        for path in paths:
+            if not replace and os.path.lexists(path):
+                raise RecordError(
+                    f"{path}: exists already; name another output, or move it out of the way"
+                )
 
     def write(self, path: Path, record: BaseModel, indent: int | None = None) -> None:
         """A record as a line, or over several lines."""

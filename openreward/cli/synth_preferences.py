@@ -2,8 +2,10 @@ r"""`openreward synth preferences`: pairs for DPO from scored answers, in TRL's 
 
     openreward synth preferences answers.jsonl --scores scores.jsonl -o pairs.jsonl
     openreward synth preferences scored.jsonl -o pairs.jsonl --rule best-of-n --conversational
+    openreward synth preferences answers.jsonl -o pairs.jsonl --by longreward
 
-Beside the pairs: pairs.dropped.jsonl (rows without a pair, and why) and pairs.summary.json.
+Beside the pairs: pairs.dropped.jsonl (rows without a pair, and why) and pairs.summary.json; with
+--by also pairs.scores.jsonl.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from typing import Annotated
 import typer
 
 from openreward.cli import options as o
-from openreward.cli.flags import checked
+from openreward.cli.flags import EngineFlags, TrajectoryFlags, checked, takes
+from openreward.cli.preference_scores import ByFlags, ScorePlan, write_scores
 from openreward.cli.progress import RunProgress
 from openreward.cli.result_files import LeftOut, ResultFiles, beside
-from openreward.errors import SOME_ROWS_FAILED, shorten
+from openreward.cli.score_flags import ScoreFlags
+from openreward.cli.tools import ToolFlags
+from openreward.errors import SOME_ROWS_FAILED, UserError, shorten
 from openreward.loose_json import clean_text
 from openreward.printable import one_line
 from openreward.records import Row, RowError, read_rows
@@ -60,7 +65,13 @@ class PreferencesSummary(Record):
     errors: tuple[str, ...]
 
 
+@takes
 def preferences(
+    by: ByFlags,
+    engine: EngineFlags,
+    tools: ToolFlags,
+    trajectory: TrajectoryFlags,
+    scoring: ScoreFlags,
     input: Annotated[
         Path,
         typer.Argument(
@@ -87,8 +98,13 @@ def preferences(
         float | None, typer.Option(help="A score, for the rule threshold.")
     ] = None,
     fewest: Annotated[
-        int, typer.Option(min=2, help="Scored answers; a row with fewer gives no pair.")
-    ] = _D.fewest,
+        int | None,
+        typer.Option(
+            min=2,
+            help="Scored answers; a row with fewer gives no pair. "
+            f"Default: {_D.fewest}, with --by contrast 2.",
+        ),
+    ] = None,
     margin: Annotated[
         float, typer.Option(min=0.0, help="Least difference of scores; equal ones are no pair.")
     ] = _D.margin,
@@ -96,23 +112,39 @@ def preferences(
         bool, typer.Option("--conversational", help="Lists of messages in place of texts.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn, ties too.")] = _D.seed,
+    resume: o.Resume = False,
+    concurrency: o.Concurrency = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Make preference pairs from scored answers, at most one of each row."""
+    """Make preference pairs from scored answers, at most one of each row.
+
+    With --by the answers are scored first; --resume goes on with that.
+    """
+    if by.by is None and resume:
+        raise UserError("--resume goes on with the scoring of --by, got no --by; leave it out")
+    if by.by is not None and scores is not None:
+        raise UserError("expected --by or --scores, got both; drop one")
     settings = checked(
         PreferenceSettings,
         rule=rule,
         rejected=rejected,
         threshold=threshold,
-        fewest=fewest,
+        fewest=fewest or (2 if by.by == "contrast" else _D.fewest),
         margin=margin,
         seed=seed,
     )
+    dropped, told = beside(output, "dropped.jsonl"), beside(output, "summary.json")
+    undone = 0
+    if by.by is not None:
+        scores = beside(output, "scores.jsonl")
+        ResultFiles.check(output, dropped, told, replace=resume)
+        groups = (by, engine, tools, trajectory, scoring)
+        plan = ScorePlan(input, scores, *groups, seed, resume, concurrency, as_json)
+        undone = write_scores(plan).dropped.get("not_done", 0)
     with RunProgress(None, as_json) as progress:
         rows = _ScoredRows(input, scores, LeftOut(progress))
-        dropped, told = beside(output, "dropped.jsonl"), beside(output, "summary.json")
         tally = _Tally()
-        with ResultFiles(output, dropped, told) as files:
+        with ResultFiles(output, dropped, told, replace=resume) as files:
             for row in rows.read():
                 pair = prefer(row, settings)
                 tally.add(row, pair)
@@ -120,13 +152,13 @@ def preferences(
                     files.write(dropped, pair)
                 else:
                     files.write(output, preference_row(row, pair, conversational=conversational))
-            summary = tally.summary(output, settings, rows)
+            summary = tally.summary(output, settings, rows, undone)
             files.write(told, summary, indent=2)
     if as_json:
         typer.echo(json.dumps(summary.model_dump(mode="json")))
     else:
         typer.echo("\n".join(one_line(line) for line in _lines(summary)))
-    raise typer.Exit(SOME_ROWS_FAILED if summary.left_out else 0)
+    raise typer.Exit(SOME_ROWS_FAILED if summary.left_out or undone else 0)
 
 
 class _ScoredRows:
@@ -194,11 +226,14 @@ class _Tally:
         self._margin += (row.scores[pair.chosen] or 0.0) - (row.scores[pair.rejected] or 0.0)
 
     def summary(
-        self, output: Path, settings: PreferenceSettings, rows: _ScoredRows
+        self, output: Path, settings: PreferenceSettings, rows: _ScoredRows, undone: int
     ) -> PreferencesSummary:
-        """All of it."""
+        """All of it; `undone` rows could not be scored."""
         pairs = self._rows - self._no_pair.total()
-        note = rows.note()
+        more = (
+            f"rows that could not be scored: {undone}; --resume does them again" if undone else None
+        )
+        notes = [note for note in (rows.note(), more) if note is not None]
         return PreferencesSummary(
             output=clean_text(str(output)),
             settings=settings,
@@ -211,7 +246,7 @@ class _Tally:
             words_rejected=_mean(self._rejected, pairs),
             chosen_longer=_mean(self._longer, pairs),
             left_out=rows.left_out.counts,
-            notes=() if note is None else (clean_text(note),),
+            notes=tuple(map(clean_text, notes)),
             errors=tuple(rows.left_out.errors),
         )
 
