@@ -44,6 +44,7 @@ class Example(Record):
     human: tuple[tuple[int, ...], ...] = ()  # people's ranking, where they made one
     agreed: tuple[tuple[int, int], ...] = ()  # (better, worse) that enough annotators agree on
     principle: str | None = None  # the item's own
+    context: str | None = None  # the document that it is about
 
     @model_validator(mode="after")
     def _indices_exist(self) -> Example:

@@ -42,6 +42,7 @@ class Asked(NamedTuple):
     order: tuple[int, ...]
     seed: int
     principle: str | None = None
+    context: str | None = None
 
     @property
     def responses(self) -> tuple[str, ...]:

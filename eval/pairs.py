@@ -1,7 +1,8 @@
 """The project's own held-out pairs: a query, an answer with the document, one without it.
 
-Any file that `openreward judge` reads, with labels. Accuracy by source (Wikipedia, scientific,
-medical), and the plain mean over sources, as the paper reports its in-domain accuracy.
+Any file that `openreward judge` reads, with labels; a row's `context` is the document that the pair
+is about, for judges that read it. Accuracy by source (Wikipedia, scientific, medical), and the
+plain mean over sources, as the paper reports its in-domain accuracy.
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ def to_example(row: PairRow, at: At) -> Example:
     """A labelled pair; its source is its group."""
     if row.label is None or row.label == "tie":
         raise ValueError(f"field label: expected 0 or 1, the better answer, got {row.label!r}")
+    context = row.meta.get("context")
     return Example(
         id=row.id,
         query=row.query,
         responses=row.responses,
         right=(row.label,),
         groups={"source": row.source or "none"},
+        context=context if isinstance(context, str) else None,
     )
 
 

@@ -192,6 +192,7 @@ def _asked(question: Question, plan: Plan) -> Asked:
         order=question.order,
         seed=plan.seed,
         principle=plan.principle or example.principle,
+        context=example.context,
     )
 
 

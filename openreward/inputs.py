@@ -3,7 +3,8 @@
 `query` with `responses`, or with `response_a` and `response_b`; or TRL's preference form: `prompt`,
 `chosen`, `rejected`, as plain strings or as lists of messages, the prompt also within the lists.
 `chosen` becomes response 0 and the label 0. Without an `id` a row gets a hash of its query and
-responses: the same pair has the same id in any file. Fields besides these are passed over.
+responses: the same pair has the same id in any file. A `context`, the document that a pair is
+about, goes into its `meta` (and into that hash). Fields besides these are passed over.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ class PairRow(Pair):
         pair = {**given, **_answers(given)}
         if isinstance(pair.get("id"), int) and not isinstance(pair["id"], bool):
             pair["id"] = str(pair["id"])
+        asked, context, meta = pair.get("query"), pair.get("context"), pair.get("meta", {})
+        if isinstance(context, str) and isinstance(meta, Mapping):
+            pair["meta"] = {**meta, "context": context}
+            asked = [asked, context]
         if "id" not in pair:
-            pair["id"] = content_id(pair.get("query"), pair.get("responses"))
+            pair["id"] = content_id(asked, pair.get("responses"))
         return {name: pair[name] for name in FIELDS if name in pair}
 
 

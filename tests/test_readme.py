@@ -24,6 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 # Not run here, for they need the model, the network or a server; the rest is.
 NOT_RUN = (
     "openreward judge ",
+    "openreward score ",
     "openreward model fetch",
     "openreward index fetch ",
     "openreward doctor --endpoint ",

@@ -36,10 +36,12 @@ from openreward.cli.eval_run import (
     read_data,
     report,
     saved_contender,
+    score_contender,
     told_apart,
 )
 from openreward.cli.flags import EngineFlags, TrajectoryFlags, takes
 from openreward.cli.result_files import make_folder
+from openreward.cli.score_flags import Drop, kept_dimensions
 from openreward.cli.tools import ToolFlags, read_tape
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, UserError
 from openreward.eval.benchmark import Orders
@@ -48,9 +50,11 @@ from openreward.eval.judges import CONTROLS
 from openreward.eval.report import Report
 from openreward.eval.run import Allowance, Plan
 from openreward.loose_json import clean_text
+from openreward.scoring.records import ScoreSettings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 MEASURE, RUN = "What is measured", "How the run goes"
+SCORE = "score"  # as --judge: the four-dimension score
 
 
 @app.callback()
@@ -72,6 +76,7 @@ class Who(NamedTuple):
     name: str | None
     concurrency: int | None
     seed: int
+    drop: tuple[str, ...] = ()
 
 
 @takes
@@ -94,11 +99,13 @@ def benchmark_command(
     judge: Annotated[
         str | None,
         typer.Option(
-            metavar="MODULE:FACTORY",
+            metavar="score|MODULE:FACTORY",
             rich_help_panel=MEASURE,
-            help="Your own judge: of pairs, listwise or pointwise.",
+            help="score: each answer's reward in four dimensions, by the item's context; or your "
+            "own judge: of pairs, listwise or pointwise.",
         ),
     ] = None,
+    drop: Drop = None,
     scalar: Annotated[
         str | None,
         typer.Option(
@@ -148,6 +155,11 @@ def benchmark_command(
     benchmark = BENCHMARKS[str(context.info_name)]
     if name is not None and not name.strip():
         raise UserError("--name: expected a name, got none")
+    if drop and judge != SCORE:
+        raise UserError("--drop goes with --judge score, got another judge; leave it out")
+    if principle is not None and judge == SCORE:
+        raise UserError("--judge score knows four dimensions, and no principle; leave one out")
+    kept_dimensions(drop)
     by = read_principle(principle)
     plan = Plan(orders=orders, seed=seed, limit=limit, principle=by and clean_text(by))
     source = Path(data) if os.path.exists(data) else data
@@ -171,6 +183,7 @@ def benchmark_command(
         name,
         concurrency,
         seed,
+        tuple(drop or ()),
     )
     try:
         made = asyncio.run(_measure(run, who))
@@ -205,12 +218,13 @@ async def _contenders(run: Run, who: Who, stack: AsyncExitStack) -> list[Contend
     if len(given) > 1:
         raise UserError(f"expected one judge, got {' and '.join(given)}; drop one")
     found: list[Contender] = []
-    asks_engine = not given or NO_TOOLS in who.baselines
-    if asks_engine:
+    if who.plugin == SCORE:
+        found.append(await _score_contender(run, who, stack))
+    if not given or NO_TOOLS in who.baselines:
         found += await _engine_contenders(run, who, stack, with_main=not given)
     if who.predictions is not None:
         found.insert(0, saved_contender(who.predictions))
-    if who.plugin is not None:
+    if who.plugin is not None and who.plugin != SCORE:
         found.insert(0, plugin_contender(who.plugin, who.concurrency or 16))
     if who.scalar is not None:
         from openreward.eval.scalar import ScalarJudge
@@ -241,3 +255,17 @@ async def _engine_contenders(
     if NO_TOOLS in who.baselines:
         made.append(pair_contender(NO_TOOLS, policy, None, settings, concurrency))
     return made
+
+
+async def _score_contender(run: Run, who: Who, stack: AsyncExitStack) -> Contender:
+    """The four-dimension score; with the tools that the flags name, for items without a context."""
+    choice = who.engine.choice()
+    opened = None
+    if who.tools.index or who.tools.live or who.tools.tools or who.tape:
+        opening = who.tools.open(read_tape(who.tape), resume=run.resume)
+        opened = await stack.enter_async_context(opening)
+    settings = ScoreSettings(
+        dimensions=kept_dimensions(who.drop), seed=who.seed, in_flight=choice.rows_at_once()
+    )
+    policy = await stack.enter_async_context(open_policy(choice, settings.in_flight))
+    return score_contender(policy, opened, settings, who.concurrency or choice.rows_at_once())

@@ -33,6 +33,7 @@ from openreward.eval.run import (
     select,
     take_sample,
 )
+from openreward.eval.score_judge import ScoreJudge
 from openreward.eval.sheet import KEPT_ERRORS
 from openreward.judge import Judge, JudgeSettings
 from openreward.loose_json import clean, clean_text
@@ -40,6 +41,9 @@ from openreward.policy.base import Policy
 from openreward.prompts import PROMPTS_VERSION
 from openreward.records import DataFile, Row, RowError, check_readable_twice
 from openreward.resume import Manifest
+from openreward.scoring.prompts import SCORING_VERSION
+from openreward.scoring.records import DIMENSIONS, ScoreSettings
+from openreward.scoring.scorer import Scorer
 
 NO_TOOLS = "no-tools"
 
@@ -139,6 +143,30 @@ def pair_contender(
     judge = PairJudge(Judge(policy, tools, settings, tape=opened.tape if opened else None), name)
     cleaned = {key: clean(value) for key, value in config.items()}
     return Contender(slug, judge, cleaned, concurrency=concurrency)
+
+
+def score_contender(
+    policy: Policy,
+    opened: OpenedTools | None,
+    settings: ScoreSettings,
+    concurrency: int,
+) -> Contender:
+    """The four-dimension score over an engine; tools are for items without a context."""
+    tools = opened.tools if opened else []
+    kept = settings.dimensions
+    dropped = [name for name in DIMENSIONS if name not in kept]
+    name = f"{policy.model}, score" + (f" without {' and '.join(dropped)}" if dropped else "")
+    config: dict[str, JsonValue] = {
+        "model": policy.model,
+        "path": policy.path,
+        "prompts": SCORING_VERSION,
+        "tools": opened.config() if opened else {},
+        "score": settings.model_dump(mode="json", exclude={"seed", "in_flight"}),
+    }
+    tape = opened.tape if opened else None
+    judge = ScoreJudge(Scorer(policy, tools, settings, tape=tape), name)
+    cleaned = {key: clean(value) for key, value in config.items()}
+    return Contender("judge", judge, cleaned, concurrency=concurrency)
 
 
 def control_contender(name: str) -> Contender:
