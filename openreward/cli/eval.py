@@ -24,6 +24,7 @@ from openreward.cli.engine import open_policy
 from openreward.cli.eval_compare import compare_command
 from openreward.cli.eval_correlate import correlate_command
 from openreward.cli.eval_inputs import check_folder, read_principle
+from openreward.cli.eval_longbench import longbench_command
 from openreward.cli.eval_report import show_report, show_rows, write_report
 from openreward.cli.eval_run import (
     NO_TOOLS,
@@ -199,6 +200,7 @@ def benchmark_command(
 
 app.command("compare")(compare_command)
 app.command("correlate")(correlate_command)
+app.command("longbench-chat")(longbench_command)
 for _name, _benchmark in BENCHMARKS.items():
     app.command(_name, help=f"Measure a judge on {_benchmark.title}.")(benchmark_command)
 

@@ -7,6 +7,7 @@ try: the engine's own path has repeated it already. A refusal is not argued with
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -64,7 +65,7 @@ class Asking:
         policy: Policy,
         settings: ScoreSettings,
         gate: asyncio.Semaphore,
-        clock: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.policy = policy
         self.settings = settings

@@ -84,7 +84,7 @@ def statements(
     line = r"[^\n]{6,300}"
     return Request(
         "statements",
-        _messages(words, system, [(words.answer, answer)], words.ask_statements),
+        fenced(words, system, [(words.answer, answer)], words.ask_statements),
         parse.read_statements,
         tokens,
         Constraint(
@@ -100,7 +100,7 @@ def extraction(language: Language, query: str, piece: str, tokens: int) -> Reque
     """What one piece of the context says that bears on the query."""
     words = WORDINGS[language]
     shown = [(words.document, piece), (words.question, query)]
-    messages = _messages(words, words.extraction, shown, words.ask_extraction)
+    messages = fenced(words, words.extraction, shown, words.ask_extraction)
     return Request("extraction", messages, parse.read_points, tokens)
 
 
@@ -114,7 +114,7 @@ def support(
     labels = [f"[[{label}]]" for label in words.supports]
     return Request(
         "support",
-        _messages(words, words.support, shown, words.ask_support),
+        fenced(words, words.support, shown, words.ask_support),
         parse.read_support,
         tokens,
         _analysed(language_room(words, tokens), "|".join(map(re.escape, labels)), _either(labels)),
@@ -134,7 +134,7 @@ def _scored(
     number = _analysed(
         language_room(words, tokens), r"\[\[(?:10|[0-9])\]\]", '"[[" ("10" | [0-9]) "]]"'
     )
-    messages = _messages(words, system, shown, question)
+    messages = fenced(words, system, shown, question)
     return Request(step, messages, parse.read_score, tokens, number)
 
 
@@ -152,7 +152,7 @@ def _numbered(head: str, texts: Sequence[str]) -> list[Shown]:
     return [(f"{head} [{number}]", text) for number, text in enumerate(texts, 1)]
 
 
-def _messages(
+def fenced(
     words: Wording, system: str, shown: Sequence[Shown], question: str
 ) -> tuple[Message, ...]:
     """The task, then the material in its fences, then the question, nearest to the reply."""
