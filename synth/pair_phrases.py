@@ -32,6 +32,7 @@ _CITING = (
 _FRAME = (  # of the prompt itself, which small writers repeat
     r"###|\blines? (?:that )?(?:begins?|starts?|beginning|starting) with\b"
     r"|\b(?:the|this) material (?:between|above|below|given|provided)\b"
+    rf"|\b(?:the|this) material (?:\w+ly )?(?:focus|{_SAYS})\b"
 )
 _QUERY = re.compile(
     rf"{_CITING}|{_FRAME}"

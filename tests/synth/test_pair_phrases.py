@@ -29,6 +29,7 @@ from openreward.synth.pair_phrases import declines, reveals_its_text, tells_its_
         "Summarise the main points of the passage.",
         "Compare the material between the lines that begin with `explosion:`.",
         "What do the lines beginning with ### say of the mill?",
+        "Why does the material focus on the mill?",
     ],
 )
 def test_queries_that_speak_of_their_text_are_revealing(query: str) -> None:
