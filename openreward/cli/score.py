@@ -24,14 +24,14 @@ from openreward import __version__
 from openreward.batch import Output, run_rows
 from openreward.cli import options as o
 from openreward.cli.engine import EngineChoice, open_policy
-from openreward.cli.flags import EngineFlags, takes
+from openreward.cli.flags import EngineFlags, checked, takes
 from openreward.cli.pair import read_text
 from openreward.cli.progress import RunProgress
 from openreward.cli.score_flags import ScoreFlags
 from openreward.cli.score_summary import measured, show_score, show_summary
 from openreward.cli.tools import OpenedTools, TapeChoice, ToolFlags, read_tape
 from openreward.errors import SOME_ROWS_FAILED, Interrupted, PolicyError, UserError
-from openreward.loose_json import clean
+from openreward.loose_json import clean, clean_text
 from openreward.policy.base import Policy
 from openreward.records import describe_file, read_rows
 from openreward.resume import JsonlWriter, Manifest
@@ -89,7 +89,8 @@ def command(
     if input is None:
         if resume or limit is not None:
             raise UserError("--resume and --limit are for a file of answers; leave them out")
-        asked = AskedAnswer(
+        asked = checked(
+            AskedAnswer,
             id="answer",
             query=read_text("query", query, query_file),
             answer=read_text("answer", answer, answer_file),
@@ -180,7 +181,12 @@ class Files(NamedTuple):
 
 
 def _document(text: str | None, file: str | None) -> str | None:
-    return None if text is None and file is None else read_text("context", text, file)
+    if text is None and file is None:
+        return None
+    document = read_text("context", text, file)
+    if document != clean_text(document):
+        raise UserError("--context: expected UTF-8, got bytes that are none; give it as a file")
+    return document
 
 
 def _score_one(setup: Setup, asked: AskedAnswer, output: Path | None, as_json: bool) -> None:

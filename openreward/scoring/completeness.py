@@ -58,7 +58,10 @@ async def extract_found(
 ) -> Extraction:
     """The same of the passages that searches for the query bring, read all at once."""
     spent, started = Spent(), asking.clock()
-    (found,) = await source.find([Stated(query, query)], f"{id}/question")
+    try:
+        (found,) = await source.find([Stated(query, query)], f"{id}/question")
+    except PolicyError as error:  # a server counts the tokens of what is shown
+        return Extraction("error", reason=str(error), fault=error.fault, spent=spent)
     spent.tool_seconds = asking.clock() - started
     if found.status != "ok":
         status: DimensionStatus = "unserved" if found.status == "unserved" else "no_evidence"

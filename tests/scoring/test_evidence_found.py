@@ -260,3 +260,18 @@ def test_searches_are_on_tape(tmp_path: Path) -> None:
     made = len(search.calls)
     assert asyncio.run(run("replay")) == 8.5
     assert len(search.calls) == made == 3
+
+
+def test_an_engine_that_cannot_count_what_was_found_is_an_outcome() -> None:
+    tool, _ = static([passage("It is tall.")])
+    judge = ScriptedJudge()
+
+    async def count_tokens(text: str) -> int:
+        if "It is tall." in text:
+            raise PolicyError("timeout", "slow to count")
+        return len(text.split())
+
+    judge.policy.count_tokens = count_tokens  # type: ignore[method-assign]
+    found = score(judge, None, answer="An answer.", tools=(tool,))
+    assert [each.status for each in found.dimensions] == ["ok", "ok", "error", "error"]
+    assert found.fault == "timeout"
