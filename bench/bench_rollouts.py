@@ -11,6 +11,7 @@ waiting. Each half is a process of its own.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import subprocess
 import sys
@@ -31,7 +32,6 @@ def ours(delay: float, turns: int) -> dict[str, float]:
     sys.path.insert(0, str(HERE))
     import trl
     from datasets import Dataset
-    from trl_tool_phase import make_model, make_tokenizer
 
     from openreward.agent import Limits
     from openreward.tools.static import StaticSearch
@@ -43,8 +43,9 @@ def ours(delay: float, turns: int) -> dict[str, float]:
     from openreward.train.trainer import RolloutTrainer
     from openreward.types import Passage
 
+    peer: Any = importlib.import_module("trl_tool_phase")
     rows = training_rows()
-    tokenizer = make_tokenizer()
+    tokenizer = peer.make_tokenizer()
     page = Passage(
         document_id="1", source="wikipedia", title="It", text=FACT, start=0, end=len(FACT)
     )
@@ -72,7 +73,7 @@ def ours(delay: float, turns: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         trainer = RolloutTrainer(
             rollouts=rollouts,
-            model=make_model(len(tokenizer)),
+            model=peer.make_model(len(tokenizer)),
             processing_class=tokenizer,
             args=trl.GRPOConfig(**config_of(folder)),
             train_dataset=Dataset.from_list(rows.table()),

@@ -18,7 +18,7 @@ class _Stdout(FileIO):
 
     _failed = False
 
-    def write(self, data: Any, /) -> int | None:
+    def write(self, data: Any, /) -> int:
         """Raises `UserError` where there is no room."""
         if self._failed:
             return len(data)
