@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import cast
 from urllib.parse import urlsplit, urlunsplit
 
 from openreward.cli.home import home, model_files
+from openreward.cli.plugins import PluginPolicy, make
 from openreward.errors import UserError, shorten
 from openreward.policy.base import Policy
 
@@ -95,29 +94,14 @@ async def open_policy(choice: EngineChoice, slots: int) -> AsyncIterator[Policy]
 
 def load_plugin(spec: str) -> Policy:
     """The policy that the user's own `module:factory` returns; modules of this folder are found."""
-    module, _, factory = spec.partition(":")
-    if not module or not factory or module.startswith("."):
-        raise UserError(f"--policy: expected MODULE:FACTORY, got {shorten(spec)}")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        make = getattr(importlib.import_module(module), factory)
-    except ImportError as error:
-        raise UserError(
-            f"--policy {spec}: cannot import {module}: {error}; run from its folder, or install it"
-        ) from None
-    except AttributeError:
-        raise UserError(f"--policy {spec}: {module} has no {factory}") from None
-    if not callable(make):
-        raise UserError(f"--policy {spec}: expected a function, got {shorten(make)}")
-    policy = cast(Callable[[], Policy], make)()
+    policy = make("--policy", spec)
     lacking = [name for name in POLICY_PARTS if not hasattr(policy, name)]
     if lacking:
         raise UserError(
             f"--policy {spec}: expected a policy (openreward.policy.base.Policy), got "
             f"{type(policy).__name__} without {', '.join(lacking)}"
         )
-    return policy
+    return cast(Policy, PluginPolicy(cast(Policy, policy), spec))
 
 
 def find_model(name: str | None) -> Path:

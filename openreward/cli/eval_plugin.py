@@ -6,12 +6,9 @@ where; what was answered until then is kept.
 
 from __future__ import annotations
 
-import importlib
-import sys
-import traceback
-from pathlib import Path
 from typing import cast, get_args
 
+from openreward.cli.plugins import make, where
 from openreward.errors import OpenRewardError, UserError, shorten
 from openreward.eval.judges import Asked, Kind, MeasuredJudge, Said
 
@@ -30,9 +27,10 @@ class PluginJudge:
         except OpenRewardError:
             raise
         except Exception as error:
+            why = where(error, self._spec)
             raise UserError(
-                f"--judge {self._spec}: question {shorten(asked.id)}: {where(error)}; what is "
-                "answered is kept; mend it, then go on with --resume"
+                f"--judge {self._spec}: question {shorten(asked.id)}: {why}; what is answered is "
+                "kept; mend it, then go on with --resume"
             ) from error
         if not isinstance(said, Said):
             raise UserError(
@@ -44,19 +42,7 @@ class PluginJudge:
 
 def load_judge(spec: str) -> PluginJudge:
     """What `module:factory` returns; modules of this folder are found."""
-    module, _, factory = spec.partition(":")
-    if not module or not factory or module.startswith("."):
-        raise UserError(f"--judge: expected MODULE:FACTORY, got {shorten(spec)}")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        judge = getattr(importlib.import_module(module), factory)()
-    except ImportError as error:
-        raise UserError(f"--judge {spec}: {error}; run from its folder, or install it") from None
-    except OpenRewardError:
-        raise
-    except Exception as error:
-        raise UserError(f"--judge {spec}: expected a judge, got {where(error)}") from error
+    judge = make("--judge", spec)
     _check(judge, spec)
     return PluginJudge(cast(MeasuredJudge, judge), spec)
 
@@ -73,10 +59,3 @@ def _check(judge: object, spec: str) -> None:
         f"--judge {spec}: expected a judge (openreward.eval.judges.MeasuredJudge) with a name, of "
         f"kind {', '.join(get_args(Kind))}, got {type(judge).__name__} {what}"
     )
-
-
-def where(error: Exception) -> str:
-    """An exception with the line that raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {shorten(str(error), 200)}{place}"

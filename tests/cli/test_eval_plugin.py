@@ -42,8 +42,8 @@ def test_a_judge_is_made_and_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         ("syntax", "def (", "SyntaxError"),
         ("raises", "raise ValueError('no')", "ValueError: 'no' (plugin_raises.py, line 3)"),
-        ("lacking", "x = 1", "has no attribute 'judge'"),
-        ("text", "judge = 'x'", "TypeError"),
+        ("lacking", "x = 1", "plugin_lacking has no judge"),
+        ("text", "judge = 'x'", "expected a function, got 'x'"),
         ("arguments", "def judge(x): pass", "missing 1 required positional argument"),
         ("nothing", "def judge(): pass", "got NoneType without name, kind, reply"),
         ("unnamed", judge(name="None"), "got judge of kind 'pairs', named None"),
@@ -75,6 +75,11 @@ def test_a_spec_names_a_module_and_a_factory(spec: str) -> None:
             "reply_raises",
             judge(reply="raise KeyError('score')"),
             "question 'x/0': KeyError: \"'score'\" (plugin_reply_raises.py, line 7); what",
+        ),
+        (  # raised within pydantic, by a line of the user's
+            "reply_wrong",
+            judge(reply="return Said(status='nonsense')"),
+            "(plugin_reply_wrong.py, line 7); what",
         ),
         (
             "reply_none",
